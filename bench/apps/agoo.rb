@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Starts the server Agoo with the application of hello.ru. Agoo has no command line for an application.
+# Starts the server Agoo with the application of hello.ru. Agoo has no command that starts an application.
 require "agoo"
 
 address = ENV.fetch("BENCH_LISTEN")

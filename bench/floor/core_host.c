@@ -4,7 +4,8 @@
  *
  *   core_host [--io-thread] unix:/path|PORT          SIGTERM: graceful stop
  *
- * --io-thread: adds an I/O thread, which workers in Ruby have, and a scoreboard without other lanes.
+ * --io-thread: adds an I/O thread, and a scoreboard (shared memory with a slot for each serving thread).
+ * Workers in Ruby have both.
  */
 #include "bontebok.h"
 

@@ -3,7 +3,7 @@
  * request in that benchmark.
  *
  *   parsers time ROUNDS REQUEST...             prints nanoseconds per parse, medians of alternating rounds
- *   parsers repeat CONTENDER TIMES REQUEST     only parses, for a count of instructions
+ *   parsers repeat CONTENDER TIMES REQUEST     only parses, so that callgrind can count instructions
  *
  * REQUEST is a file, or "own" for picohttpparser's request.
  */

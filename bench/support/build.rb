@@ -3,7 +3,7 @@
 require "fileutils"
 
 module Bench
-  # Builds and installs the programs of a comparison: the floor, the load tool, the peers' gems.
+  # Builds and installs the programs of a comparison: the floor (a minimal C server), the load tool, the peers' gems.
   module Build
     ROOT = File.expand_path("../..", __dir__)
     GEMFILES = ["bench/peers/Gemfile", "bench/peers/rhebok/Gemfile", "bench/peers/itsi/Gemfile"].freeze

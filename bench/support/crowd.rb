@@ -52,8 +52,8 @@ module Bench
       self
     end
 
-    # Connects the clients, for at most this number of seconds: a server that is busy with one client may accept no
-    # other.
+    # Connects the clients, for at most this number of seconds, because a server that is busy with one client may accept
+    # no other client.
     def hold(count, seconds)
       @wanted = count
       holder = Thread.new { count.times { hold_half } }

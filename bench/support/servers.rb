@@ -6,7 +6,8 @@ require_relative "load"
 require_relative "process_group"
 
 module Bench
-  # The contestants. Each is started on its own address, warmed up, and frozen (SIGSTOP) until it is measured.
+  # The contestants (the measured servers). Each contestant is started on its own address, warmed up, and frozen
+  # (SIGSTOP) until it is measured.
   class Servers
     CORE = 1
     FLOOR = Contestants::FLOOR

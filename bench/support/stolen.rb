@@ -4,7 +4,8 @@ module Bench
   # The CPU time that a virtual machine did not get, because its host ran other machines. Figures with much stolen
   # time say nothing about a server. If the kernel does not report stolen time, the percentage is 0.
   class Stolen
-    # TRIES is the highest number of measurements. A measurement with less than TOLERABLE percent stolen is the last.
+    # TRIES is the highest number of measurements. If less than TOLERABLE percent of the time was stolen in a
+    # measurement, no other measurement follows.
     TRIES = 3
     TOLERABLE = 0.5
     FIELD = 8

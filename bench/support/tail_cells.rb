@@ -3,7 +3,8 @@
 module Bench
   # The requests of bench/tail to the application tail.ru.
   module TailCells
-    # loads: { name of the load => arguments of the load tool }. "70" has nil: its rate depends on the result of "full".
+    # loads: { name of the load => arguments of the load tool }. "70" has nil, because its rate depends on the result of
+    # "full".
     Cell = Struct.new(:work, :threads, keyword_init: true) do
       def to_s = "#{work}-#{threads}"
       def path = { "compute" => "/burn/1", "large" => "/large", "stream" => "/stream", "lock" => "/" }.fetch(work)

@@ -3,7 +3,7 @@
 require_relative "ideal_queue"
 
 module Bench
-  # The result of an ideal queue for a cell of bench/tail at 70 %. The queue gets as many requests per second as our
+  # The figures of an ideal queue for the load "70" of bench/tail. The queue gets as many requests per second as our
   # server, at random times. Each request takes the CPU time that our server and the load tool together need for it.
   module TailIdeal
     REQUESTS = 100_000

@@ -1,8 +1,8 @@
 # Builds the native parts into lib/bontebok/, where `bundle exec bontebok` and the tests find them. bin/setup sources
 # this file.
 #
-# Object files are in tmp/build/, not in the source directories. Paths in tmp/build/ are relative: the checkout's path
-# may have a space, which make does not understand.
+# Object files are in tmp/build/, not in the source directories. Paths in tmp/build/ are relative, because make does not
+# understand a space in the checkout's path.
 
 # build EXTENSION OUTPUT SOURCE_DIRECTORY...: runs `make install`, as RubyGems does.
 build() {
@@ -13,7 +13,7 @@ build() {
 
   echo "Building $output"
   is_configured "$directory" "${sources[@]}" || configure "$extension" "$directory"
-  # mkmf's Makefile does not know which object includes which header, so a changed header rebuilds all objects.
+  # mkmf's Makefile does not list which headers an object includes, so a changed header rebuilds all objects.
   [[ -e $output && -n $(find "${sources[@]}" -name '*.h' -newer "$output" -print -quit) ]] &&
     make -s -C "$directory" clean
   root=$(realpath --relative-to="$directory" .)

@@ -1,6 +1,7 @@
 # Finds missing programs and headers, and installs their Debian packages. bin/setup sources this file.
 #
-# It looks for the program or the header, not for the package: a Ruby or a compiler may come from another source.
+# It looks for the program or the header, not for the package, because Ruby or the compiler may come from another
+# source.
 
 missing=()
 

@@ -116,7 +116,7 @@ static int read_extensions(struct reader *reader)
     return BB_OK;
 }
 
-/* Valid and invalid bytes count towards the limit. */
+/* Valid and invalid bytes of the extensions count towards the limit. */
 static int read_bounded_extensions(struct reader *reader)
 {
     const unsigned char *start = reader->at;

@@ -52,8 +52,8 @@ static void check_cut(const char *bytes, size_t len, const struct bb__head_limit
     }
 }
 
-/* Parses as a connection does: first a part of the head, then again each time that the head may have
- * ended. */
+/* Parses as a connection does. First parses a part of the head. Then adds byte by byte, and parses again each
+ * time that the head may have ended. */
 static void check_drip(const char *bytes, size_t len, const struct bb__head_limits *limits,
                        const struct outcome *whole)
 {
@@ -115,8 +115,8 @@ static void check_ids(const struct bb_head *head)
     }
 }
 
-/* A field line that the second reading has split. The second reading does not use the parser's scanners or
- * the table of names. */
+/* A field line, split into name and value. The fuzzer splits the line without the parser's scanners and
+ * without the table of names. */
 struct line {
     char name[LONGEST], value[LONGEST];
 };

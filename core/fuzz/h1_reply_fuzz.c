@@ -2,9 +2,9 @@
  * The head must consist, byte by byte, of the lines of the accepted fields and of the encoder's own lines.
  * The body on the wire must match the application's parts.
  *
- * Input, separated by 0x1f: switches ("H" HEAD, "0" HTTP/1.0, "k" keep-alive, "c" chunked transfer, "l"
- * length known, "s" Server), the status, the name and value of each field, an empty name, then the body
- * parts.
+ * The input has these parts, separated by 0x1f: switches ("H" HEAD, "0" HTTP/1.0, "k" keep-alive, "c" chunked
+ * transfer, "l" length known, "s" Server), the status, the name and value of each field, an empty name, then
+ * the body parts.
  */
 #include <assert.h>
 #include <ctype.h>

@@ -13,10 +13,10 @@
 /* ---- the second reader ---- */
 
 #define DIGITS     "0123456789"
-#define DIGITS_MAX 19 /* more digits may not fit into 64 bits */
+#define DIGITS_MAX 19 /* a number with more digits can be too large for 64 bits */
 
-/* whole: the number of digits before the decimal point, which tells the unit. Returns how many digits the
- * point moves to the right to get microseconds. -3: the unit is nanoseconds, and the last three digits are
+/* whole: the number of digits before the decimal point, which tells the unit. Returns by how many digits the
+ * point must move to the right to give microseconds. Returns -3 for nanoseconds, whose last three digits are
  * dropped. */
 static int digits_of_unit(size_t whole)
 {

@@ -6,10 +6,10 @@
  * the thread calls bb_lane_next() again.
  *
  * Blocking: bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block. A host with a global lock releases
- * the lock around these calls only. Other calls may wait for a short time while the I/O thread reads or
- * writes. The core keeps no pointer into host memory after a call has returned.
- * Threads: all threads share the worker. Only one thread makes calls on a lane, except calls marked "Any
- * thread". Only bb_lane_wake() is allowed in a signal handler.
+ * the lock around these calls only. Any other call may wait until the core's I/O thread has finished its
+ * current step. The core keeps no pointer into host memory after a call has returned.
+ * Threads: all lanes share the worker. Two threads must not make calls on the same lane, or on the worker, at
+ * the same time, except calls marked "Any thread". Only bb_lane_wake() is allowed in a signal handler.
  * Units: sizes are bytes and times are milliseconds, unless another unit is given. */
 #ifndef BONTEBOK_H
 #define BONTEBOK_H
@@ -69,8 +69,8 @@ enum bb_field_kind {
     BB_FIELD_COOKIE,
     BB_FIELD_AUTHORIZATION,
     BB_FIELD_REQUEST_START,
-    BB_FIELD_PROXY,      /* the host never gets it: its CGI name is HTTP_PROXY */
-    BB_FIELD_UNDERSCORE, /* X_A has the same CGI name as X-A: only with allow_underscore_headers */
+    BB_FIELD_PROXY,      /* always dropped, because its CGI name is HTTP_PROXY (httpoxy) */
+    BB_FIELD_UNDERSCORE, /* X_A has the CGI name of X-A, so X_A is dropped unless allow_underscore_headers */
 };
 
 struct bb_field {
@@ -78,7 +78,7 @@ struct bb_field {
     const char *value; /* without white space around the value */
     uint32_t value_len;
     uint16_t name_len;
-    uint8_t id;   /* 1..255: the lane's number for the name in any letter case; 0: no number */
+    uint8_t id;   /* 1..255: identifies the name in this lane, in any letter case; 0: the name has no id */
     uint8_t kind; /* enum bb_field_kind */
 };
 
@@ -100,7 +100,7 @@ struct bb_head {
     bool chunked;
     bool keep_alive;      /* the client wants to keep the connection */
     bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
-    bool repeats;         /* two or more fields may have the same CGI name */
+    bool repeats;         /* false: no two fields have the same CGI name; true: not known */
     bool has_start;       /* the field X-Request-Start is present */
 };
 
@@ -117,11 +117,11 @@ struct bb_request {
 };
 
 /* queue_time: how long the request has waited for a lane, by this machine's clock. The wait begins when the
- * core reads the last byte of the request. For a whole request on a new connection the wait begins with the
- * accept. For a pipelined request it begins with the end of the previous response. Over TCP the time in the
- * listener's queue is added if it is at least 5 ms; over a unix socket this time is unknown. If the lane is
- * busy, some milliseconds before the I/O thread reads the request do not count. A wait below the kernel's
- * tick (1 to 4 ms) is 0, unless the access log's format needs an exact clock (%D).
+ * core reads the last byte of the request. If the first read on a new connection gets a whole request, the
+ * wait begins with the accept. For a pipelined request it begins with the end of the previous response. Over
+ * TCP the time in the listener's queue is added if it is at least 5 ms; over a unix socket this time is
+ * unknown. If the lane is busy, the I/O thread reads the request some milliseconds late, and the wait begins
+ * then. A wait below the kernel's tick (1 to 4 ms) is 0, unless the access log needs an exact clock (%D).
  * proxy_time: time since a proxy received the request, by the proxy's clock (X-Request-Start). It is 0 if the
  * client is not one of trusted_proxies, or if the field's time is in the future or older than an hour. */
 
@@ -132,9 +132,9 @@ struct bb_request {
 #define BB_ACCESS_LOG_FORMAT_MAX 1024
 
 /* Names and defaults of the settings. docs/CONFIGURATION.md explains each under the name of its option:
- * max_target is MaxTarget. A switch is 0 or 1. In most limits 0 means "no limit". Exceptions: max_target,
- * max_field_bytes, max_fields, spool_threshold and response_buffer; keepalive_timeout, keepalive_drain and
- * graceful_timeout (0: no time). Texts are NUL-terminated. */
+ * max_target is MaxTarget. A switch is 0 or 1. In most limits 0 means "no limit". In max_target,
+ * max_field_bytes, max_fields, spool_threshold and response_buffer 0 is an ordinary limit. In
+ * keepalive_timeout, keepalive_drain and graceful_timeout 0 means "no time". Texts are NUL-terminated. */
 #define BB_SETTINGS(X)                                                                                       \
     X(max_target, 16 * 1024)                                                                                 \
     X(max_field_bytes, 64 * 1024)                                                                            \
@@ -185,10 +185,11 @@ void bb_settings_init(struct bb_settings *settings);
  * request. A lane collects lines in memory. It writes them when no request has come for 20 ms, after a
  * request that took at least 20 ms, when the oldest line is a second old, or when the memory is full. Lines
  * that the target does not accept stay in memory. If the memory is full, new lines are lost, and an event
- * reports their number. A lane never waits for a pipe or a socket. Values of access_log:
+ * reports their number. A lane never waits for a pipe or a socket. Exception: standard output or error is a
+ * pipe that the process cannot open again, and the kernel has no RWF_NOWAIT for it. Values of access_log:
  *
- *     /path            a file or FIFO, opened to append. A missing file is created. A FIFO needs no reader
- *     -                standard output, as /dev/stdout; /dev/stderr is standard error
+ *     /path   a file to append to, created if missing, or a FIFO (needs no reader if the process may read it)
+ *     -       standard output; /dev/stdout means the same, and /dev/stderr is standard error
  *     syslog:KEY=VALUE,...     datagrams (RFC 3164). Defaults: socket=/dev/log, facility=local7,
  *                              severity=info, tag=bontebok
  *
@@ -208,14 +209,15 @@ struct bb_worker;
 
 /* Creates the worker of this process, with a copy of *settings. The caller owns *worker and frees it with
  * bb_worker_free(). Call this after the last fork(). In a child of a later fork(), calls on the worker and
- * its lanes do nothing: bb_lane_next() returns BB_DRAINED, and reply calls return BB_EGONE. If the access log
- * cannot be opened, the worker reports an event and opens the log later. Errors: BB_ENOMEM; BB_ESYSTEM;
- * BB_EFORMAT: trusted_proxies, access_log or access_log_format is wrong. */
+ * its lanes have no effect: bb_worker_listen(), bb_worker_share_queue(), bb_lane_new() and bb_lane_next()
+ * return BB_DRAINED; bb_reply_begin(), bb_reply_write(), bb_reply_wait() and bb_reply_end() return BB_EGONE.
+ * If the access log cannot be opened, the worker reports an event and opens the log later. Errors: BB_ENOMEM;
+ * BB_ESYSTEM; BB_EFORMAT: trusted_proxies, access_log or access_log_format is wrong. */
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
 /* Adds a listening stream socket. Call this before the first bb_lane_new() and before bb_worker_drain().
- * listener: a number from 0 to 63, for bb_request.listener. On success the worker owns fd, makes it
- * non-blocking and close-on-exec, and closes it when the worker drains or is freed. On an error the caller
+ * listener: a number from 0 to 63, for bb_request.listener. On BB_OK the worker owns fd, makes it
+ * non-blocking and close-on-exec, and closes it when the worker drains or is freed. Otherwise the caller
  * still owns fd. Errors: BB_ENOMEM (a 65th listener, or a number above 63), BB_ESYSTEM. */
 int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 
@@ -225,53 +227,53 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned listener);
 void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreboard);
 
 /* Shares a queue of connections with workers of other processes that listen on the same addresses. Workers
- * send connections to `in` and receive them from `out`, the ends of a SOCK_SEQPACKET pair. On success the
- * worker owns both ends. Without this call the worker has a queue of its own. Call this before the first
- * bb_lane_new(). A worker that does not have a connection's listener sends the connection back to the queue.
- * After three returns the next worker answers the request with 503, or closes the idle connection. Errors:
- * BB_ESYSTEM, also for another kind of socket; the caller still owns both ends. */
+ * send connections to `in` and receive them from `out`, the ends of a SOCK_SEQPACKET pair. On BB_OK the
+ * worker owns both ends, otherwise the caller still owns them. Without this call the worker has a queue of
+ * its own. Call this before the first bb_lane_new(). A worker that does not have a connection's listener
+ * sends the connection back to the queue. The fourth such worker answers the request with 503, or closes the
+ * idle connection. Errors: BB_ESYSTEM, also for another kind of socket. */
 int bb_worker_share_queue(struct bb_worker *worker, int in, int out);
 
-/* Starts the I/O thread, which blocks all signals. When the host has had a request for over a millisecond,
- * the I/O thread reads, writes and applies timeouts for the lane's other connections, and passes complete
+/* Starts the I/O thread, which blocks all signals. If the host works on a request for over a millisecond, the
+ * I/O thread reads, writes and applies timeouts for the lane's other connections, and passes complete
  * requests to idle lanes. Call this before the first bb_lane_new(). Errors: BB_ENOMEM, BB_ESYSTEM. */
 int bb_worker_start_io_thread(struct bb_worker *worker);
 
-/* request_timeout needs the I/O thread. When the host has had a request for request_timeout, the client gets
- * 504. If a part of the response was sent before, the connection is closed. If the whole response was sent,
- * the connection stays open. After the timeout, bb_reply_write() returns BB_EGONE. An event reports the
- * timeout, and the descriptor of bb_worker_alarm() (bontebok_time.h) becomes readable. Time in
+/* request_timeout needs the I/O thread. If the host still works on a request after request_timeout, the
+ * client gets 504. If a part of the response was sent before, the connection is closed. If the whole response
+ * was sent, the connection stays open. After the timeout, bb_reply_write() returns BB_EGONE. An event reports
+ * the timeout, and the descriptor of bb_worker_alarm() (bontebok_time.h) becomes readable. Time in
  * bb_reply_wait() does not count. If the process is frozen (SIGSTOP), at most about a second counts. */
 
 /* max_queue and queue_timeout need the I/O thread and a scoreboard. While all lanes of all processes are
  * busy, the I/O thread accepts new connections, and complete requests wait in the shared queue. If max_queue
- * requests wait, the next request is rejected with 503 and Retry-After. A request that has waited for
+ * requests wait, the next request is rejected with 503 and Retry-After. A request that has waited as long as
  * queue_timeout gets the same response, at most about 10 ms late. If the core has read the whole request, its
  * connection is kept alive. Requests for health_paths are never rejected. Events report the rejections. */
 
 struct bb_event;
-
-/* Like bb_lane_event(), for events of the I/O thread. Needed while all lanes are busy. Any thread. */
+/* Like bb_lane_event(), for events of the I/O thread. Also works while all lanes are busy. Any thread. */
 int bb_worker_event(struct bb_worker *worker, struct bb_event *event);
 
 /* The treatment of connections in the listeners' queues at a graceful shutdown (drain). */
 enum bb_queue {
     BB_QUEUE_TAKE,  /* accept and answer all; if several processes share a listener, each accepts some */
-    BB_QUEUE_LEAVE, /* leave them to other processes. The worker accepts at most one for each idle lane: the
-                       kernel may have woken only this lane for the connection */
+    BB_QUEUE_LEAVE, /* leave them to other processes, but accept up to one for each idle lane, because the
+                       kernel may have woken only that lane for the connection */
 };
 
 /* Begins the graceful shutdown. The listeners are closed when this call returns, even if all lanes are busy.
  * If descriptors or memory run out at BB_QUEUE_TAKE, a lane or bb_worker_free() closes the listeners later.
- * After BB_QUEUE_LEAVE, other workers take over open connections between two requests. If there are no other
- * workers, responses have "Connection: close". A lane without connections ends with BB_DRAINED. BB_QUEUE_TAKE
- * blocks for some milliseconds, until the queues are empty. After 200 ms it accepts all queued connections;
- * later clients are refused. A second call changes only `queue`. Any thread. */
+ * BB_QUEUE_TAKE blocks for some milliseconds and accepts a few connections at a time, until the queues are
+ * empty. After 200 ms it accepts the rest at once. Later clients are refused. After BB_QUEUE_TAKE, or if
+ * there are no other workers, responses have "Connection: close". Otherwise other workers take over open
+ * connections between two requests. A lane ends with BB_DRAINED when it has no connection and no other lane
+ * needs it. If the listeners are closed already, the call changes only `queue`. Any thread. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
-/* Opens the access log's file again by name. Call this after the file was renamed. If access_log is standard
- * output or error, lines now go to the descriptor's current file. Other targets stay open. Any thread.
- * Returns BB_OK; BB_ESYSTEM: the old file stays in use. */
+/* Opens the access log's file again by name. Call this after the file was renamed. If standard output or
+ * error was a file and is another file now (after dup2()), lines go to the new file. Other targets stay open.
+ * Any thread. Returns BB_OK; BB_ESYSTEM: the old file stays in use. */
 int bb_worker_reopen_logs(struct bb_worker *worker);
 
 /* Frees the worker and closes its listeners. Free all lanes first. NULL is allowed. If a stalled disk blocks
@@ -282,22 +284,21 @@ void bb_worker_free(struct bb_worker *worker);
 
 struct bb_lane;
 
-/* Creates a lane. The caller owns *lane and frees it with bb_lane_free(). Returns BB_OK, BB_ENOMEM,
- * BB_ESYSTEM; BB_DRAINED: this process is a forked child. */
+/* Creates a lane. The caller owns *lane and frees it with bb_lane_free(). Errors: BB_ENOMEM, BB_ESYSTEM. */
 int bb_lane_new(struct bb_lane **lane, struct bb_worker *worker);
 
 /* Returns the next complete request in *request. Never blocks. The host must end a request before it asks for
  * the next one. Returns BB_OK; BB_AGAIN: no request, call bb_lane_wait(); BB_EVENT: call bb_lane_event(),
- * then this function again; BB_DRAINED: the worker drains, and this lane has no connection left. */
+ * then this function again; BB_DRAINED: the worker drains, and this lane has nothing left to serve. */
 int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
 
 /* Blocks until there is something to do, a timeout is due or bb_lane_wake() is called. Returns BB_OK. */
 int bb_lane_wait(struct bb_lane *lane);
 
-/* A host with a global lock calls this after each request. others_have_requests: the host works on requests
- * of other lanes. True: for a millisecond, other lanes with requests or events have waited for the lock. The
- * host then lets its other threads run before it calls bb_lane_next(). Without this call a thread may keep
- * the lock for much longer (Ruby: 100 ms), and requests of other lanes wait. */
+/* A host with a global lock calls this after each request. others_have_requests: whether the host works on
+ * requests of other lanes. Returns true if other lanes with requests or events have waited for the lock for a
+ * millisecond. The host then lets its other threads run before it calls bb_lane_next(). Without this call a
+ * thread may keep the lock for much longer (Ruby: 100 ms), and requests of other lanes wait. */
 bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests);
 
 /* Ends the current bb_lane_wait() or bb_reply_wait() of the lane. If the lane does not wait now, its next
@@ -313,9 +314,9 @@ enum bb_aside {
 };
 
 /* Begins out-of-band work: the worker accepts no connections until bb_lane_step_back(). New connections go to
- * other processes, or wait. The I/O thread passes on requests of open connections. The host must not call
- * bb_lane_next() for this lane before bb_lane_step_back(). Never blocks. Returns BB_OK; BB_AGAIN (no effect):
- * the condition of `when` does not hold, another lane works out of band, or the worker drains. */
+ * other processes, or wait. The I/O thread, if started, passes on requests of this lane's connections. Do not
+ * call bb_lane_next() for this lane before bb_lane_step_back(). Never blocks. Returns BB_OK; BB_AGAIN (no
+ * effect): the condition of `when` does not hold, another lane works out of band, or the worker drains. */
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when);
 
 /* Ends this lane's out-of-band work, if there is any: the worker accepts connections again. */
@@ -329,8 +330,8 @@ struct bb_event {
     int error;         /* errno, or 0 */
     const char *text;  /* static */
     char peer[48];     /* the client's address, or "" */
-    unsigned left_out; /* events of this kind left out since the last report. A lane reports each kind once
-                          per second, so that clients cannot fill the log */
+    unsigned left_out; /* events of this kind left out since the last report. If clients can cause a kind at
+                          will, each lane and the I/O thread report it at most once per second */
 };
 
 /* Takes the oldest event: *event is the caller's copy. Returns BB_OK; BB_AGAIN: there is none. */
@@ -342,17 +343,16 @@ void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: the response to the lane's current request ---- */
 
-/* The calls are: begin, field*, head, (write | wait)*, end. The host may call bb_reply_begin() again until
- * bb_reply_sent() is true. The new call discards the head. */
-
-/* Begins a response. Errors: BB_ESTATUS; BB_ENOMEM; BB_EGONE: no request, or bytes were sent already. */
+/* Begins a response. The calls of a response are: begin, field*, head, (write | wait)*, end. Until
+ * bb_reply_sent() is true, the host may call bb_reply_begin() again, which discards the head. Errors:
+ * BB_ESTATUS; BB_ENOMEM; BB_EGONE: no request, or bytes were sent already. */
 int bb_reply_begin(struct bb_lane *lane, int status);
 
 /* Adds a field. Copies name and value. If the value has several lines (separated by LF, as in Rack 2), each
  * line becomes a field. "Connection: close" is obeyed. Other hop-by-hop fields (RFC 9110 7.6.1) and names
  * that begin with "rack." are dropped. After an error the host calls bb_reply_begin() again. Errors:
- * BB_ENAME; BB_EVALUE; BB_ENOMEM. BB_EVALUE is also for a Content-Length that is no number or differs from an
- * earlier one, and for a transfer coding other than one "chunked" or "identity". */
+ * BB_ENAME; BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length is no number or differs from an
+ * earlier one, that "chunked" comes twice, or that a transfer coding is neither "chunked" nor "identity". */
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 
@@ -372,12 +372,12 @@ bool bb_reply_sent(const struct bb_lane *lane);
 /* Sends parts of the body. The first call sends the head before them. Bytes that the socket does not accept
  * are copied to memory, up to response_buffer per connection and 64 times response_buffer per worker. If this
  * memory is full, the bytes go to a file in spool_dir. last: these parts end the body; a chunked body's last
- * chunk is in the same send. Without parts, and with `last` false: sends the head or pending bytes. *taken:
- * bytes of the parts that were sent or copied, counted from the first part. Returns BB_OK: all bytes.
- * BB_AGAIN: not all, because the client may be slow, spool_max is reached, or the disk is full. After
- * BB_AGAIN call bb_reply_wait(), then write the rest, which may be empty. After an error call
- * bb_reply_abort(). BB_EGONE: the client is gone or has taken nothing for write_timeout, or the request is
- * past request_timeout. BB_ENOMEM. */
+ * chunk is in the same send. If there are no parts and `last` is false, sends the head or pending bytes.
+ * *taken: bytes of the parts that were sent or copied, counted from the first part. Returns BB_OK: all bytes
+ * were taken. BB_AGAIN: the client may be slow, spool_max is reached, or the disk is full. After BB_AGAIN
+ * call bb_reply_wait(), then write the bytes that were not taken. If `last` was true and no byte is left,
+ * write no parts. After an error call bb_reply_abort(). Errors: BB_ENOMEM; BB_EGONE: the client is gone or
+ * has taken nothing for write_timeout, or the request is past request_timeout. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 
@@ -385,8 +385,8 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
  * and neither memory nor spool has room, blocks until there is room. Returns BB_OK or BB_AGAIN
  * (bb_lane_wake() was called, or the I/O thread has made room): call bb_reply_write() again. BB_EGONE: the
  * client has reset the connection, has taken nothing for write_timeout (keepalive_drain while the worker
- * drains), or takes less than min_body_rate after its first 64 KiB. BB_EGONE also if other requests wait,
- * more than half of all lanes wait for clients, and this lane's client is the slowest. */
+ * drains), or takes less than min_body_rate after its first 64 KiB. BB_EGONE also means that other requests
+ * wait, more than half of all lanes wait for clients, and this client is one of the slowest. */
 int bb_reply_wait(struct bb_lane *lane);
 
 /* Ends the response and the request. The core sends unsent bytes when the client can take them. Returns

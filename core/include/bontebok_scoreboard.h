@@ -1,5 +1,6 @@
-/* bontebok_scoreboard.h: the part of bontebok.h that shows what the lanes of all processes of a server do.
- * Lanes write the scoreboard. A host reads it. bontebok.h includes this file. */
+/* bontebok_scoreboard.h: the part of bontebok.h that shows what the lanes (threads that serve requests) of
+ * all processes of a server do. Lanes write the scoreboard. A host reads it. bontebok.h includes this
+ * file. */
 #ifndef BONTEBOK_SCOREBOARD_H
 #define BONTEBOK_SCOREBOARD_H
 
@@ -36,8 +37,8 @@ struct bb_scoreboard_lane {
                                             to this size; empty: no label */
 };
 
-/* Numbers of slow clients that were disconnected to make room for others, since the scoreboard was
- * created. */
+/* Numbers of slow clients that were disconnected to make room for others. The count begins when the
+ * scoreboard is created. */
 struct bb_scoreboard_slow {
     uint64_t readers; /* clients that read a response too slowly: the connection was reset */
     uint64_t senders; /* clients that sent a request too slowly: they got 408 */

@@ -1,5 +1,6 @@
-/* bontebok_time.h: the part of bontebok.h about requests that take too long. It is for the host, and for the
- * parent process that watches the host. bontebok.h says what the client gets, and includes this file. */
+/* bontebok_time.h: the part of bontebok.h about requests that take too long. It is for the host (the program
+ * that calls the core), and for the parent process that watches the host. bontebok.h says what the client
+ * gets, and includes this file. */
 #ifndef BONTEBOK_TIME_H
 #define BONTEBOK_TIME_H
 
@@ -20,10 +21,10 @@ bool bb_worker_take_overdue(struct bb_worker *worker);
 void bb_worker_overdue_is_logged(struct bb_worker *worker);
 
 /* worker_timeout (ms) limits how long a host with a request may hang. It needs the I/O thread and a
- * scoreboard. While its lanes have requests, the host calls bb_worker_beat() several times within
- * worker_timeout. The calling thread must need the global lock, so that its calls stop when the host hangs.
- * Another process reads `silent` and `taken` on the scoreboard, and kills this process if it hangs. While
- * `watch` is true, the I/O thread writes labels of long requests to the scoreboard. Any thread. */
+ * scoreboard. While lanes have requests, the host calls bb_worker_beat() several times within worker_timeout.
+ * The calling thread must take the host's global lock for each call, so that the calls stop when the host
+ * hangs. Another process reads `silent` and `taken` on the scoreboard, and kills this process if it hangs.
+ * While `watch` is true, the I/O thread writes labels of long requests to the scoreboard. Any thread. */
 void bb_worker_beat(struct bb_worker *worker);
 void bb_worker_watch(struct bb_worker *worker, bool watch);
 
@@ -48,9 +49,9 @@ enum bb_tell {
     BB_TELLS,
 };
 
-/* Sets the socket `fd` for these messages. The core sends the byte bytes[tell], because the host may hang. If
- * the socket is full, the message is dropped. The caller owns fd and keeps it open until the worker is freed.
- * Call this before bb_worker_start_io_thread(). */
+/* Sets the socket `fd` for these messages. The core sends the byte bytes[tell]; the host does not send it,
+ * because the host may hang. If the socket is full, the message is dropped. The caller owns fd and keeps it
+ * open until the worker is freed. Call this before bb_worker_start_io_thread(). */
 void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS]);
 
 #endif

@@ -17,10 +17,10 @@ LAYERS = Dir.children(File.join(__dir__, CORE, "src")).sort
 $srcs = [__dir__, *LAYERS.map { |layer| File.join(__dir__, CORE, "src", layer) }]
         .flat_map { |directory| Dir[File.join(directory, "*.c")] }.map { |file| File.basename(file) }.sort
 LAYERS.each { |layer| $VPATH << "$(srcdir)/#{CORE}/src/#{layer}" }
-# The core's own files need core/src. The binding includes only bontebok.h; a lint checks this.
+# The core's own files need the include path core/src. The binding includes only bontebok.h, and a lint checks this.
 $INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include -I$(srcdir)/#{CORE}/src"
 
-# Ruby's own list of warnings is not used: it is for C90 and differs from release to release.
+# Ruby's own list of warnings is not used, because it is for C90 and differs from release to release.
 $warnflags = "-Wall -Wextra -Wshadow -Wno-unused-parameter#{" -Werror" if enable_config("werror", false)}"
 
 $CPPFLAGS << " -D_GNU_SOURCE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"

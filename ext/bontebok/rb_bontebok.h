@@ -1,7 +1,8 @@
 /* rb_bontebok.h: what the C files of the Ruby binding share, and the map of the binding. The binding runs a
  * loop around bb_lane_next(). It makes a Rack environment from each request. It makes a response from each
- * triplet that the application returns. The binding includes only the core's public header. It knows no
- * constant of lib/: it reports to the callable that lib passes to Lane.new.
+ * triplet that the application returns. The binding includes only the core's public header. It uses no
+ * constant of lib/ (the server's Ruby code). lib passes a callable to Lane.new, and the binding reports to
+ * this callable.
  *
  * Map: the sections are in the order of the files, from the lowest (rb_util.c) to the highest (rb_init.c). A
  * file calls only files whose sections come before its own.
@@ -28,15 +29,15 @@
 
 /* ---- the structs that all files use ---- */
 
-/* The core's worker and the number of its holders. The GC frees objects in any order, but the lanes must be
- * freed before the worker. So the last holder frees the worker. */
+/* The core's worker, and how many Ruby objects hold it. The GC frees objects in any order, but the lanes must
+ * be freed before the worker. So the last holder frees the worker. */
 struct bbr_worker {
     struct bb_worker *core;
     pid_t pid;
     unsigned holders;
     /* The GVL guards all fields below. */
     uint64_t requests;      /* requests that the worker's lanes have served */
-    uint64_t requests_then; /* value of requests at the last Worker#rest */
+    uint64_t requests_then; /* value of `requests` when lib last called Worker#rest (rb_worker.c) */
     unsigned in_hand;       /* requests that the worker's lanes have now */
     bool resting;           /* the next request must be reported as :busy */
     bool soft_limit;        /* request_timeout_soft is set */
@@ -48,7 +49,7 @@ struct bbr_worker {
 
 /* The part of the env that depends on the listener. */
 struct bbr_endpoint {
-    VALUE template; /* Hash: the env of each request is a copy of it */
+    VALUE template; /* a Hash; the env of each request is a copy of this Hash */
     VALUE name, port;
     bool unix_socket;
 };
@@ -60,14 +61,16 @@ struct bbr_lane {
     struct bbr_worker *worker;
     pid_t pid;
     VALUE worker_object, app, report, on_error, no_input;
-    VALUE keys[256]; /* the env's key, by bb_field.id; 0: not seen yet; nil: the env has none */
+    VALUE keys[256]; /* the env's key for the field name with this bb_field.id. 0: no such field was seen yet.
+                        nil: the env does not show the field */
     struct bbr_endpoint *endpoints;
     unsigned endpoint_count;
-    struct bbr_shapes *shapes;     /* NULL unless frozen_env */
+    struct bbr_shapes *shapes;     /* NULL unless the option frozen_env is set */
     struct bbr_exchange *exchange; /* NULL: no thread runs Lane#serve */
     bool raising;                  /* another thread is raising RequestTimeout in the lane's thread */
     bool show_errors;
-    bool http_version, rack2; /* the fixed part of the env has HTTP_VERSION, or rack.version */
+    /* http_version: the fixed part of the env has HTTP_VERSION. rack2: it has rack.version. */
+    bool http_version, rack2;
     uint64_t max_requests;
 };
 
@@ -83,9 +86,9 @@ struct bbr_exchange {
     VALUE input;            /* nil, or the Input that reads this request's body */
     VALUE stream;           /* nil, or the Stream of this response */
     VALUE body;             /* the body that must still be closed, or Qundef */
-    bool body_tells_closed; /* to_ary may have closed the body: call `close` only if not `closed?` */
+    bool body_tells_closed; /* to_ary may have closed the body, so ask `closed?` before `close` */
     bool gone;              /* the client has closed the connection, or does not read */
-    bool broken;            /* no complete response was sent: abort */
+    bool broken;            /* no complete response was sent, so the core must abort it */
     bool limited;           /* RequestTimeout may be raised now */
     bool timed_out;         /* RequestTimeout was raised in this request, or is being raised */
 };
@@ -108,8 +111,8 @@ static inline VALUE bbr_string(struct bb_slice bytes)
 /* Returns the interned binary String with the bytes of this String. */
 VALUE bbr_fixed(VALUE string);
 
-/* Returns the interned UTF-8 String of this name. A literal in a Ruby source file is the same object, so a
- * Hash lookup by that literal compares no bytes. */
+/* Returns the interned UTF-8 String of this name. An equal literal in a Ruby source file is the same object,
+ * so a Hash lookup by that literal compares no bytes. */
 VALUE bbr_key(const char *name, size_t len);
 
 static inline struct bb_slice bbr_bytes(VALUE string)
@@ -131,7 +134,7 @@ static inline VALUE bbr_class_name(VALUE object)
  * thread, or a throw to a catch outside of Lane#serve, is not caught. */
 VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 
-/* Calls lib's report(level, message, error). Ignores exceptions of the callable. */
+/* Calls lib's callable `report` with level, message and error. Ignores exceptions that it raises. */
 void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
 
 /* Returns the text of the event for the log, a String. */
@@ -144,8 +147,7 @@ const char *bbr_event_level(const struct bb_event *event);
 /* Waits for a request, or until the lane is woken. Releases the GVL during the wait. */
 void bbr_wait_for_request(struct bbr_lane *lane);
 
-/* Waits until the client has taken some of the response. Releases the GVL during the wait. Returns the code
- * of bb_reply_wait(). */
+/* Calls bb_reply_wait() without the GVL. Returns the code of bb_reply_wait(). */
 int bbr_wait_for_client(struct bbr_lane *lane);
 
 /* ---- rb_process.c ---- */
@@ -201,7 +203,7 @@ VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error);
 /* Whether the error is the RequestTimeout that was raised in this request. */
 bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error);
 
-/* For a response of on_error that is not sent: closes its body. */
+/* Closes the body of a response of on_error that is not sent. */
 void bbr_drop_response(struct bbr_exchange *exchange, VALUE response);
 
 /* Handles a failure after the response, or between two requests. The client does not see such a failure. */
@@ -212,7 +214,7 @@ void bbr_failed_short(struct bbr_exchange *exchange);
 
 /* ---- rb_time.c ---- */
 
-/* bbr_attempt() for the part of a request that request_timeout_soft may end. */
+/* Like bbr_attempt(), but request_timeout_soft may interrupt the function. */
 VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchange);
 
 /* bbr_time_stop() begins a part of a request that request_timeout_soft must not interrupt. It raises a
@@ -258,7 +260,8 @@ VALUE bbr_shapes_env(struct bbr_exchange *exchange);
 
 /* ---- rb_input.c, rb_input_lines.c ---- */
 
-/* rack.input of a request with a body. It borrows the bytes of the request until it is detached. */
+/* Returns rack.input of a request with a body. The Input borrows the bytes of the request until it is
+ * detached. */
 VALUE bbr_input_new(const struct bb_request *request);
 VALUE bbr_input_empty(void);
 void bbr_input_detach(VALUE input);
@@ -282,7 +285,7 @@ static inline void bbr_reply_check(struct bbr_exchange *exchange, int code)
     if (RB_UNLIKELY(code < 0)) bbr_reply_fail(exchange, code);
 }
 
-/* Sends one run of slices. True: the core has taken all of them. False: the core has taken *taken bytes, and
+/* Sends slices of the body. True: the core has taken all of them. False: the core has taken *taken bytes, and
  * this function has waited for the client. The caller then takes pointers into Strings again, because other
  * threads have run. */
 bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,

@@ -1,7 +1,7 @@
 /* rb_env.c: builds the Rack environment of a request (SPEC of Rack 2.2 and 3). The env is a copy of the
  * listener's template, into which the values of the request are stored. Each of these values is a new String,
- * binary and unfrozen. A value that is the same for every request is one frozen String. With frozen_env,
- * rb_env_shape.c makes most of the env.
+ * binary and unfrozen. A value that is the same for every request is one frozen String. If the option
+ * frozen_env is set, rb_env_shape.c makes most of the env.
  *
  * Most of a request's cost is the objects and Hash stores in this file. Think twice before you add another
  * object or Hash store.

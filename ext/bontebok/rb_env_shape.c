@@ -1,6 +1,6 @@
-/* rb_env_shape.c: builds the env if frozen_env is set. A value that is the same as in the last request of the
- * same shape (see below) is not made again. rb_env.c uses this file. The file is not for requests with a
- * repeated field name, or with a name that has no id (bb_field.id).
+/* rb_env_shape.c: builds the env (Rack environment of a request) if the option frozen_env is set. A value
+ * that is the same as in the last request of the same shape (see below) is not made again. rb_env.c uses this
+ * file. The file is not for requests with a repeated field name, or with a name that has no id (bb_field.id).
  *
  * A shape is a listener and the ordered names of a request's fields. Clients send few shapes, again and
  * again, mostly with the same values. Each shape owns a template Hash with its keys and the last values.
@@ -17,7 +17,7 @@
 #define SHAPES          16
 #define SHAPE_FIELDS    64
 #define FIXED_SLOTS     4
-#define RELEARN_AFTER   8    /* requests; a single other value is not worth a store into an old Hash */
+#define RELEARN_AFTER   8    /* misses in a row; fewer are not worth a store into the old template */
 #define VALUE_MAX_BYTES 1024 /* longer values are not kept */
 #define SEEN            64
 

@@ -24,7 +24,7 @@ static VALUE report_entry(VALUE argument)
     return Qnil;
 }
 
-/* lib logs the exception's own text. */
+/* lib (the server's Ruby code) logs the exception's own text. */
 void bbr_log_failure(struct bbr_exchange *exchange, const char *text, VALUE error)
 {
     struct entry entry = {exchange, text, error};
@@ -37,8 +37,9 @@ static bool asks_to_leave(VALUE error)
            RTEST(rb_obj_is_kind_of(error, rb_eNoMemError)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
-/* Ends a process that the application has forked inside of a request, after an exception. The exit status is
- * that of a SystemExit, else EXIT_FAILURE. The exit handlers belong to the server and do not run. */
+/* Called after an exception in a process that the application has forked inside of a request. Ends this
+ * process. The exit status is the status of a SystemExit, or EXIT_FAILURE after another exception. The exit
+ * handlers belong to the server and do not run. */
 NORETURN(static void leave_failed_child(struct bbr_exchange *exchange, VALUE error));
 static void leave_failed_child(struct bbr_exchange *exchange, VALUE error)
 {
@@ -66,7 +67,7 @@ bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error)
     return exchange->request && exchange->timed_out && RTEST(rb_obj_is_kind_of(error, bbr_eTimeout));
 }
 
-/* A RequestTimeout is not logged here: the thread that raised it has logged where the request was. */
+/* A RequestTimeout is not logged here, because lib logs it together with the request's backtrace. */
 VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error)
 {
     if (bbr_lane_is_child(exchange->lane)) leave_failed_child(exchange, error);

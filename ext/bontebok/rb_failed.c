@@ -28,8 +28,8 @@ static VALUE answer_failure(VALUE argument)
     return Qnil;
 }
 
-/* An exchange has room for only one body that must still be closed. So a triplet is sent only if the exchange
- * has no such body. */
+/* An exchange (a request and its response) has room for only one body that must still be closed. So a triplet
+ * is sent only if the exchange has no such body. */
 static bool may_respond(const struct bbr_exchange *exchange, VALUE response)
 {
     return RB_TYPE_P(response, T_STRING) || (RB_TYPE_P(response, T_ARRAY) && exchange->body == Qundef);

@@ -1,9 +1,9 @@
-/* rb_input.c: Bontebok::Core::Input, the object in env["rack.input"]: the decoded body of one request,
- * rewindable and binary. Its methods behave like those of StringIO. rb_input_lines.c has the methods that
- * read lines and characters.
+/* rb_input.c: Bontebok::Core::Input, the object in env["rack.input"]. It gives the decoded body of one
+ * request, and is rewindable and binary. Its methods behave like those of StringIO. rb_input_lines.c has the
+ * methods that read lines and characters.
  *
  * The Input borrows the core's memory or spool file, and is detached when the request ends. Later calls raise
- * IOError. Requests without a body share one empty Input. The empty Input has no state at all: `close` and
+ * IOError. Requests without a body share one empty Input. The empty Input has no state at all, so `close` and
  * `rewind` have no effect on it.
  */
 #include "rb_input.h"

@@ -20,8 +20,8 @@ struct input *bbr_input_of(VALUE self);
 /* Raises IOError if the request has ended or the input is closed. */
 struct input *bbr_input_readable(VALUE self);
 
-/* Returns bytes from the position on, as many as are in memory. The result is empty only at the end of the
- * body. */
+/* Returns bytes that begin at the position. These may be fewer than the rest of the body. The result is empty
+ * only at the end of the body. */
 struct bb_slice bbr_input_ahead(struct input *input);
 
 /* Input#read([length, [buffer]]). */

@@ -1,4 +1,4 @@
-/* rb_lane.c: Bontebok::Core::Lane: the object that one thread serves. rb_serve.c has the loop. */
+/* rb_lane.c: Bontebok::Core::Lane, the object that serves requests in one thread. rb_serve.c has the loop. */
 #include "rb_bontebok.h"
 
 #include <unistd.h>
@@ -154,7 +154,8 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
     return self;
 }
 
-/* Serves until the worker has drained. After a kill of the thread, or a throw, serve can be called again. */
+/* Serves until the worker has drained (ended gracefully). After a kill of the thread, or a throw, serve can
+ * be called again. */
 static VALUE lane_serve(VALUE self)
 {
     struct bbr_lane *lane = bbr_lane_of(self);

@@ -1,5 +1,6 @@
-/* rb_lane_time.c: the methods of Lane for the time limits of its current request. lib calls time_out and
- * overdue, the application calls extend_timeout. rb_time.c has the rules for raising RequestTimeout. */
+/* rb_lane_time.c: the methods of Lane (one thread that serves requests) for the time limits of its current
+ * request. lib (the server's Ruby code) calls time_out and overdue. The application calls extend_timeout.
+ * rb_time.c has the rules for raising RequestTimeout. */
 #include "rb_bontebok.h"
 
 static ID id_backtrace, id_raise;
@@ -22,7 +23,7 @@ static VALUE raise_in(VALUE thread)
     return rb_funcallv(thread, id_raise, 1, &error);
 }
 
-/* Runs even if the raising thread is killed: the request cannot end while `raising` is true. */
+/* Runs even if the raising thread is killed, because the request cannot end while `raising` is true. */
 static VALUE has_raised(VALUE lane)
 {
     ((struct bbr_lane *)lane)->raising = false;

@@ -20,9 +20,9 @@ static int end_at_once(void *nothing)
 
 /* Makes a process that ends at once, and waits for its end. The child shares the memory of this process
  * (CLONE_VM), so nothing is copied, however large this process is. This thread continues when the child has
- * ended (CLONE_VFORK). The child has no exit signal: no SIGCHLD is sent, and only a wait with __WCLONE finds
- * the child. No handler of pthread_atfork runs. All signals are blocked, because the signal handlers of this
- * process must not run in the child. Returns 0 or an errno. */
+ * ended (CLONE_VFORK). The child has no exit signal, so no SIGCHLD is sent, and only a wait with __WCLONE
+ * finds the child. No handler of pthread_atfork runs. All signals are blocked, because the signal handlers of
+ * this process must not run in the child. Returns 0 or an errno. */
 static int attempt(void)
 {
     _Alignas(16) char stack[STACK];

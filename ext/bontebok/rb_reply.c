@@ -56,8 +56,8 @@ static VALUE collect_field(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, pairs))
     return rb_ary_push(pairs, argc == 1 ? yielded : rb_ary_new_from_values(argc, argv));
 }
 
-/* For headers that are not a plain Hash. The pairs are collected first, because the headers may keep the
- * block and call it after the response. */
+/* Adds the fields of headers that are not a plain Hash. The pairs are collected first, because the object may
+ * keep the block and call it after the response. */
 static void add_each_field(struct bbr_exchange *exchange, VALUE headers)
 {
     if (!rb_respond_to(headers, id_each))
@@ -83,7 +83,7 @@ static void add_fields(struct bbr_exchange *exchange, VALUE headers)
         add_each_field(exchange, headers);
 }
 
-/* Ends the head and settles the framing. True: the response has a body. */
+/* Ends the head and chooses the framing of the body. True: the response has a body. */
 static bool end_head(struct bbr_exchange *exchange, uint64_t body_length)
 {
     bbr_reply_check(exchange, bb_reply_head(exchange->lane->core, body_length));
@@ -142,7 +142,8 @@ static void send_array(struct bbr_exchange *exchange, VALUE parts)
     }
 }
 
-/* Returns the body as an Array of Strings, nearly always the body itself. *total: its length in bytes. */
+/* Returns the body as an Array of Strings. Nearly always this is the body itself. *total: its length in
+ * bytes. */
 static VALUE measure(VALUE parts, uint64_t *total)
 {
     long count = 0;
@@ -183,8 +184,8 @@ static bool is_class_of_proxies(VALUE class)
 }
 
 /* Rack::BodyProxy is Rack's own wrapper of bodies. A second `close` of a BodyProxy does nothing. Rack::Events
- * and others have subclasses. If a subclass has its own `close`, the result is false: a second call of that
- * method may do harm. */
+ * and others have subclasses. If a subclass has its own `close`, the result is false, because a second call
+ * of that method may do harm. */
 static bool is_body_proxy(VALUE body)
 {
     VALUE class = CLASS_OF(body);
@@ -198,8 +199,8 @@ static bool is_body_proxy(VALUE body)
 }
 
 /* SPEC requires that `to_ary` closes the body, but some bodies leave the close to the server. `closed?`
- * proves nothing: it may describe the file that the body reads. So `to_ary` is called only if there is
- * nothing to close, if a second `close` does no harm, or if the body (against SPEC) has neither `each` nor
+ * proves nothing, because it may describe the file that the body reads. So `to_ary` is called only if there
+ * is nothing to close, if a second `close` does no harm, or if the body (against SPEC) has neither `each` nor
  * `call`. */
 static bool may_use_to_ary(struct bbr_exchange *exchange, VALUE body)
 {

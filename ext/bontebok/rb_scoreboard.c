@@ -1,10 +1,10 @@
-/* rb_scoreboard.c: Bontebok::Core::Scoreboard: shows what the lanes of several processes do. Every process
- * can read the scoreboard. It is made before the processes are forked, and each process passes it to its
- * Worker. */
+/* rb_scoreboard.c: Bontebok::Core::Scoreboard, which shows what the lanes (threads that serve requests) of
+ * several processes do. Every process can read the scoreboard. It is made before the processes are forked,
+ * and each process passes it to its Worker. */
 #include "rb_bontebok.h"
 
-/* Never freed: when a process ends, Ruby frees objects in any order, and a lane uses its slot until the lane
- * is freed. A process has one scoreboard. */
+/* The scoreboard is never freed. When a process ends, Ruby frees objects in any order, but a lane uses its
+ * slot (its entry on the scoreboard) until the lane is freed. A process has one scoreboard. */
 static const rb_data_type_t scoreboard_type = {
     .wrap_struct_name = "Bontebok::Core::Scoreboard",
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
@@ -51,10 +51,10 @@ static void put(VALUE shown, const char *name, VALUE value)
  *
  *   pid
  *   state       :idle, :request, or :between (between two requests)
- *   leaves      whether its worker drains
+ *   leaves      whether its worker drains (ends gracefully)
  *   requests    the number of requests that the lane has got so far
  *   taken       ms since the lane got its current request, or nil
- *   queue_time  ms that the current request has waited; if there is none, the last request
+ *   queue_time  ms that the current request has waited; without a current request, the last one
  *   silent      ms since the last Worker#beat of its process, or nil
  *   label       "GET /path" of a request that takes long, or nil
  */

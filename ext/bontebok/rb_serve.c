@@ -1,5 +1,6 @@
 /* rb_serve.c: the loop that serves requests. For each request serve_requests() calls serve_request(), and
- * serve_request() calls answer(). lib runs each Lane#serve in a thread of its own. */
+ * serve_request() calls call_and_reply(). lib (the server's Ruby code) runs each Lane#serve in a thread of
+ * its own. */
 #include "rb_bontebok.h"
 
 static ID id_call, id_close, id_closed_p;
@@ -118,7 +119,7 @@ static VALUE serve_requests(VALUE argument)
     return Qnil;
 }
 
-/* Ends the request that the lane still has after the loop was left. */
+/* If the loop was left in the middle of a request, ends this request. */
 static void abandon(struct bbr_exchange *exchange)
 {
     if (exchange->request) {
@@ -128,7 +129,7 @@ static void abandon(struct bbr_exchange *exchange)
     if (exchange->body != Qundef) (void)bbr_attempt(close_body, (VALUE)exchange);
 }
 
-/* Another thread may raise an exception in this thread, for example a late timeout, between two requests. The
+/* Between two requests, another thread may raise an exception in this thread, for example a late timeout. The
  * loop then starts again, so that other requests are served. */
 VALUE bbr_serve(VALUE argument)
 {
@@ -143,7 +144,7 @@ VALUE bbr_serve(VALUE argument)
     return Qnil;
 }
 
-/* The thread may have been unwound: by a kill, or by a throw past bbr_serve(). */
+/* Runs also if a kill or a throw has ended bbr_serve(). */
 VALUE bbr_stop_serving(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;

@@ -1,7 +1,7 @@
 /* rb_stream.c: Bontebok::Core::Stream, the writing end of one response. A streaming body's `call` gets the
- * Stream as its argument. The parts that another body's `each` yields go through the Stream, too. The
- * application may keep the Stream, or the block, longer than the response lasts. So the Stream is an object
- * of its own: the end of the response detaches it, and a later write raises IOError. */
+ * Stream as its argument. If a body has `each`, the parts that `each` yields go through the Stream, too. The
+ * application may keep the Stream, or the block of `each`, longer than the response lasts. So the Stream is
+ * an object of its own. The end of the response detaches the Stream, and a later write raises IOError. */
 #include "rb_bontebok.h"
 
 struct stream {
@@ -56,8 +56,8 @@ static struct stream *stream_of(VALUE self)
     return stream;
 }
 
-/* Only the thread that serves a response may write it. Otherwise another thread could write while the serving
- * thread waits for the client. */
+/* Only the thread that serves a request is allowed to write its response. Otherwise another thread could
+ * write while the serving thread waits for the client. */
 static struct bbr_exchange *writable(VALUE self)
 {
     struct bbr_exchange *exchange = stream_of(self)->exchange;

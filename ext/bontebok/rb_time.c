@@ -1,9 +1,10 @@
 /* rb_time.c: the part of a request in which RequestTimeout may be raised. If a request exceeds
- * request_timeout_soft, lib's main thread raises RequestTimeout in the thread of that request
- * (rb_lane_time.c), but never after the end of that request.
+ * request_timeout_soft, the main thread of the process raises RequestTimeout in the thread of that request
+ * (rb_lane_time.c). RequestTimeout is never raised after the end of that request.
  *
- * Thread#raise only queues an exception. The thread may receive the exception after the request. So the end
- * of a request waits for the raising thread, and receives an exception that is still queued.
+ * Thread#raise only queues an exception. Without a check, the thread could receive the exception after the
+ * request. So at the end of a request, take_late() waits for the raising thread and receives an exception
+ * that is still queued.
  */
 #include "rb_bontebok.h"
 

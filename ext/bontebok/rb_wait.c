@@ -1,4 +1,4 @@
-/* rb_wait.c: the two calls in which a lane blocks. Both release the GVL. */
+/* rb_wait.c: the two calls in which a lane (a thread that serves requests) blocks. Both release the GVL. */
 #include "rb_bontebok.h"
 
 #include <ruby/thread.h>

@@ -1,5 +1,5 @@
-/* rb_worker.c: Bontebok::Core::Worker: the settings and listeners of this process, and its graceful end.
- * lib's worker uses it. Lane serves the requests, not this class. */
+/* rb_worker.c: Bontebok::Core::Worker: the settings and listeners of this process, and its graceful end. lib
+ * (the server's Ruby code) uses this class. The class Lane (one thread) serves the requests. */
 #include "rb_bontebok.h"
 
 #include <ruby/thread.h>
@@ -245,8 +245,8 @@ static VALUE worker_scoreboard(VALUE self, VALUE scoreboard)
 }
 
 /* alarm: the number of a descriptor that belongs to the core. The descriptor becomes readable when a request
- * has exceeded request_timeout_soft (call Lane#time_out) or request_timeout (call overdue?). Read 8 bytes
- * from it. */
+ * has exceeded request_timeout_soft or request_timeout. Then read 8 bytes from it, and call Lane#time_out and
+ * overdue?. */
 static VALUE worker_alarm(VALUE self)
 {
     return INT2NUM(bb_worker_alarm(face_of(self)->worker->core));
@@ -258,15 +258,15 @@ static VALUE worker_overdue(VALUE self)
     return bb_worker_take_overdue(face_of(self)->worker->core) ? Qtrue : Qfalse;
 }
 
-/* overdue_is_logged: call this when Lane#overdue has returned every request past request_timeout, and all are
- * logged. */
+/* overdue_is_logged: call this when Lane#overdue has returned every request past request_timeout, and all
+ * these requests are logged. */
 static VALUE worker_overdue_is_logged(VALUE self)
 {
     bb_worker_overdue_is_logged(face_of(self)->worker->core);
     return Qnil;
 }
 
-/* event: the next event for the log, [level, message], or nil. Works while all lanes are busy. */
+/* event: the next event for the log, [level, message], or nil. This works even while all lanes are busy. */
 static VALUE worker_events(VALUE self)
 {
     struct bb_event event;
@@ -274,8 +274,8 @@ static VALUE worker_events(VALUE self)
     return rb_assoc_new(ID2SYM(rb_intern(bbr_event_level(&event))), bbr_event_text(&event));
 }
 
-/* tell(fd, bytes): the core writes one byte of this String to fd at each of these events, even if Ruby hangs.
- * Call this before start_io_thread.
+/* tell(fd, bytes): at each of these events, the core writes the event's byte of the String `bytes` to fd,
+ * even if Ruby hangs. Call this before start_io_thread.
  *
  *   byte 0   a request has exceeded request_timeout, and other lanes can serve
  *   byte 1   the requests of all lanes have exceeded request_timeout
@@ -330,8 +330,8 @@ static VALUE worker_reopen_logs(VALUE self)
 
 /* out_of_band_after(requests): when the worker has served this number of requests from now on, a lane reports
  * :out_of_band once, as soon as no lane of the worker has anything to do. If the worker is never idle, a lane
- * reports between two requests after ten times that number. During the report, only other workers accept
- * connections. 0: no report. */
+ * reports :out_of_band after ten times that number of requests, between two requests. During the report, only
+ * other workers accept connections. 0: no report. */
 static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
 {
     struct bbr_worker *worker = face_of(self)->worker;

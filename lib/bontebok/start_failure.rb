@@ -3,7 +3,7 @@
 require_relative "start_error"
 
 module Bontebok
-  # Reports why a start has failed, in at most three lines. For CLI and RackHandler.
+  # Reports why a start has failed, in at most three lines. Used by CLI and RackHandler.
   module StartFailure
     LINES = 3
     # The exit status if Ctrl-C ends the start before the server handles signals, for example while the configuration

@@ -41,7 +41,8 @@ static enum conn_wants fail(struct conn *conn, enum fate fate, int error)
 
 /* Binds the socket to the next source address 127.0.0.x, but not to a port. Each source address has its
  * own ports. With 127.0.0.1 alone, connections in TIME_WAIT would use up the ports within seconds.
- * connect() chooses the port, so the port only needs to be free for this one server. */
+ * connect() chooses a port without a connection to this server. Connections to other servers may use the
+ * same port. */
 static int bind_source(int fd, struct conn_setup *setup)
 {
     int on = 1;
@@ -70,7 +71,7 @@ static int open_socket(struct conn *conn, struct conn_setup *setup)
 }
 
 /* True if no program can have read the request, because the server has certainly closed its end before any
- * byte of the request arrived. If bytes were sent, only a FIN (is_end) can prove this: the FIN
+ * byte of the request arrived. If bytes were sent, only a FIN (is_end) can prove this, because the FIN
  * acknowledges all bytes that arrived before the server sent it. A reset acknowledges nothing. Bytes that
  * were sent to a unix socket have arrived. (TIOCOUTQ is SIOCOUTQ of tcp(7); musl does not have the header
  * of SIOCOUTQ.) */

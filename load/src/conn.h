@@ -1,6 +1,6 @@
 /* conn.h: one connection to the server, and its current request. It connects, sends, receives, and decides
- * the request's fate. It uses no poller and no clock. Each function returns the event that the connection
- * needs next, and the loader waits for this event. */
+ * the request's fate (the outcome, see fate.h). It uses no poller and no clock. Each function returns the
+ * event that the connection needs next, and the loader waits for this event. */
 #ifndef CONN_H
 #define CONN_H
 
@@ -18,7 +18,7 @@
 struct conn_setup {
     const struct target *target;
     unsigned next_source; /* last byte of the next 127.0.0.x to connect from */
-    uint64_t resent;      /* requests with bytes that were sent a second time */
+    uint64_t resent;      /* requests that were sent again, after some of their bytes had been sent */
     char *buffer;         /* for received bytes; the content is not needed after a call */
     size_t buffer_size;
 };

@@ -105,9 +105,9 @@ static bool begin_next(struct loader *loader)
     return true;
 }
 
-/* Begins the requests that are due. Returns true if more requests are due. If the server refuses
- * connections, each request ends at once and its connection is free again. So the loop is bounded:
- * otherwise events of other connections would wait. */
+/* Begins the requests that are due, but at most conn_count requests. Returns true if more requests can be
+ * due. Without the limit, events of other connections could wait for long: if the server refuses
+ * connections, each request ends at once and its connection is free again. */
 static bool begin_all(struct loader *loader)
 {
     for (unsigned begun = 0; !list_is_empty(&loader->idle); begun++) {
@@ -154,12 +154,12 @@ static void handle(struct loader *loader, struct conn *conn, uint32_t events)
         conn_close(conn);
         return;
     }
-    /* On a new connection without a sent byte, connect() may have failed: send() returns the error. */
+    /* On a new connection, connect() may have failed if no byte was sent. Then send() returns the error. */
     bool is_established = conn->sent > 0 || conn->responses > 0;
     bool receives = is_established && (events & ~(uint32_t)EPOLLOUT) != 0;
     wait_for(loader, conn, receives ? conn_receive(conn, &loader->setup) : conn_send(conn, &loader->setup));
     if (conn->is_busy) return;
-    /* The server has closed the connection after its response: the next request needs a new connection. */
+    /* The server has closed the connection after its response, so the next request needs a new connection. */
     if (events & (EPOLLRDHUP | EPOLLHUP)) conn_close(conn);
     begin_next(loader);
 }

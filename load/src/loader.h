@@ -14,11 +14,11 @@ struct loader {
     const struct request *requests; /* the index is schedule.which */
     struct conn *conns;
     unsigned conn_count;
-    char *carries; /* RESPONSE_LINE_MAX bytes for each connection; a page uses memory only after a line has
-                      arrived in parts */
+    char *carries; /* RESPONSE_LINE_MAX bytes for each connection; the kernel allocates a page only when a
+                      line arrives in parts */
     uint64_t timeout_ns;
     int poller;
-    int timer; /* for the next due time: the poller's own timeout may be 1 ms late */
+    int timer; /* for the next due time, because the poller's own timeout can be 1 ms late */
     int done;  /* the run's eventfd; this loader writes to it when it has ended */
     pthread_t thread;
     bool is_stopped;

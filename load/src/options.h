@@ -21,7 +21,7 @@ struct options {
     unsigned connections, threads;
     bool close;      /* a new connection for each request */
     double rate;     /* due requests per second, over all threads; 0: due when a connection is free */
-    bool is_poisson; /* at random times instead of evenly spaced */
+    bool is_poisson; /* due times are random, not evenly spaced */
     bool has_seed;
     uint64_t seed;
     struct also *also;

@@ -37,8 +37,8 @@ bool response_ends_with_connection(const struct response *response)
 }
 
 /* Reads one line from *at..end. RESPONSE_MORE: the line is not complete, and its bytes so far were copied
- * to `carry`. A line that ends with a bare LF is malformed: parsers that disagree about a bare LF see
- * different responses. */
+ * to `carry`. A line that ends with a bare LF is malformed, because parsers that disagree about a bare LF
+ * see different responses. */
 static enum response_verdict take_line(struct response *response, const char **at, const char *end,
                                        struct line *line)
 {

@@ -17,7 +17,7 @@
 
 #define PROGRESS_MS 500
 
-/* The first request of an open loop is due this long after the start, when all threads run. */
+/* The first request of an open loop (--rate) is due this long after the start, when all threads run. */
 #define LEAD_NS NS_PER_MS
 
 struct run {

@@ -16,11 +16,11 @@ struct result {
     uint64_t requests; /* the sum of all fates */
     uint64_t fates[FATE_COUNT];
     int first_error[FATE_COUNT]; /* errno, 0: none */
-    uint64_t resent;             /* requests sent a second time, because a kept-alive connection had ended */
+    uint64_t resent;             /* requests sent again, because a kept-alive connection had ended */
     uint64_t abandoned;          /* requests in flight when a signal ended the run; not in `requests` */
     bool is_interrupted;
     double seconds; /* duration of the run, without the wait for last requests that failed */
-    double cpu_us;  /* used by this process */
+    double cpu_us;  /* CPU time that this process used, in us */
     struct histogram latency;
 };
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Each request uses two places of the seed's sequence. */
+/* Each request uses two places of the seed's random sequence (see random.h). */
 enum chance { CHANCE_GAP, CHANCE_WHICH, CHANCES };
 
 static double chance(const struct plan *plan, uint64_t number, enum chance chance)

@@ -1,5 +1,5 @@
 /* response_test.c: each response is read in one piece, and in pieces of 1, 2 and 3 bytes. All readings
- * must agree. An inaccessible page follows each piece. */
+ * must agree. An inaccessible page follows each piece, so that a read beyond the piece fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

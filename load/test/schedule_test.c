@@ -74,7 +74,7 @@ static void an_open_loop_is_evenly_spaced_over_all_threads(void **state)
     }
 }
 
-/* The server has stalled: no request was drawn for 1 s, but five requests became due in this time. */
+/* The server has stalled. No request was drawn for 1 s, but five requests became due in this time. */
 static void an_open_loop_does_not_wait(void **state)
 {
     (void)state;

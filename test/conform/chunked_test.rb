@@ -55,7 +55,8 @@ class ChunkedTest < Support::TestCase
   accepts({ "body" => "a" * 26 },
           "small letters" => chunked("1a\r\n#{'a' * 26}\r\n0\r\n\r\n"),
           "capitals" => chunked("1A\r\n#{'a' * 26}\r\n0\r\n\r\n"))
-  # CONTENT_LENGTH is the length of the decoded body. So an application knows the length before it reads the body.
+  # The server sets CONTENT_LENGTH to the length of the decoded body. The application can use this length before it
+  # reads the body.
   accepts({ "body" => "a", "HTTP_HOST" => "a", "HTTP_X" => nil, "CONTENT_LENGTH" => "1",
             "HTTP_TRANSFER_ENCODING" => nil },
           "trailers are no fields" =>

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9112 9: when a connection stays open after a response.
+# Tests when a connection stays open after a response (RFC 9112 9).
 class ConnectionTest < Support::TestCase
   include Conform::Table
 

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/table"
 
-# RFC 9110 5, RFC 9112 5: field lines. Two field names, for example X-A and X_A, may have the same CGI name (HTTP_X_A).
+# RFC 9110 5, RFC 9112 5: field lines. Two field names, for example X-A and X_A, can have the same CGI name (HTTP_X_A).
 class FieldsTest < Support::TestCase
   include Conform::Table
 
@@ -51,7 +51,7 @@ class FieldsTest < Support::TestCase
           "Content-Type has a name of its own" => get("Host: a", "Content-Type: text/x"))
 end
 
-# AllowUnderscoreHeaders: the server keeps fields with an underscore in their names.
+# With AllowUnderscoreHeaders, the server keeps fields with an underscore in their names.
 class UnderscoreFieldsTest < Support::TestCase
   include Conform::Table
 

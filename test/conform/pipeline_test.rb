@@ -4,8 +4,8 @@ require "digest"
 require "test_helper"
 require_relative "support/table"
 
-# Pipelining (RFC 9112 9.3.2): a client sends requests before it has read the earlier responses. Also tests requests
-# that arrive in pieces of any size.
+# Pipelining (RFC 9112 9.3.2): a client sends more requests before it has read the earlier responses. This file also
+# tests requests that arrive in pieces of any size.
 class PipelineTest < Support::TestCase
   include Conform::Table
 

@@ -127,7 +127,7 @@ class ResponsesTest < Support::TestCase
     assert_equal %w[a=1 b=2], exchange("/lines").first.all("Set-Cookie")
   end
 
-  # CVE-2020-5247 and similar faults: a field that would split the response is never sent.
+  # The server never sends a field that would split the response (CVE-2020-5247 and similar faults).
   def test_a_field_that_would_split_the_response_is_an_error
     start
     faults = { "/cr" => '"x-bad" has an invalid value', "/nul" => '"x-bad" has an invalid value',

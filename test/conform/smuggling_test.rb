@@ -4,13 +4,13 @@ require "test_helper"
 require_relative "support/table"
 
 # Request smuggling: an attacker sends bytes that a proxy and a server split into different requests. The server must
-# never execute the bytes after a rejected request, or the body of an accepted request.
+# never read a request from the bytes after a rejected request, or from the body of an accepted request.
 class SmugglingTest < Support::TestCase
   include Conform::Table
 
   HIDDEN = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
 
-  # The proxy uses one framing, a vulnerable server would use the other.
+  # Each request has two possible framings. The proxy uses one framing, and a vulnerable server would use the other.
   refuses 400,
           "CL.TE" => post("Content-Length: #{HIDDEN.bytesize + 5}", "Transfer-Encoding: chunked",
                           body: "0\r\n\r\n#{HIDDEN}"),
@@ -31,7 +31,7 @@ class SmugglingTest < Support::TestCase
           "TE hidden by a byte" => post("Transfer-Encoding: \x01chunked", body: "0\r\n\r\n#{HIDDEN}"),
           "TE hidden by a comma" => post("Transfer-Encoding: chunked,", body: "0\r\n\r\n#{HIDDEN}")
 
-  # One request with a body that looks like another request.
+  # Each of these is one request with a body that looks like another request.
   accepts({ "body" => HIDDEN },
           "a body is no request" => post("Content-Length: #{HIDDEN.bytesize}", body: HIDDEN),
           "a chunk is no request" => chunked("#{HIDDEN.bytesize.to_s(16)}\r\n#{HIDDEN}\r\n0\r\n\r\n"),

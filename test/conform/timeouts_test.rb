@@ -2,12 +2,12 @@
 
 require "test_helper"
 
-# Clients that are slow, and clients that send nothing. The timeouts are short. A timeout may come late. Some tests also
-# check that a timeout does not come early.
+# Clients that are slow, and clients that send nothing. The timeouts are short. All tests allow a timeout to come late.
+# Some tests also check that a timeout does not come early.
 class TimeoutsTest < Support::TestCase
   APPLICATION = "run ->(env) { [200, {}, [env['rack.input'].read]] }"
-  # Seconds between two bytes of #drip. This is much less than the header timeout. So the test fails if each byte
-  # extends the timeout.
+  # Seconds between two bytes of #drip. DRIP is much shorter than the header timeout. If each byte extended the timeout,
+  # no timeout would come, and the test would fail.
   DRIP = 0.05
 
   def start(*arguments)

@@ -19,7 +19,7 @@ class ForeignConfigsTest < Interop::TestCase
     assert_equal [server.pid, 200], [File.read(pidfile).to_i, up(server.address).status]
   end
 
-  # The test changes only "/path/to" in the files. The command line has an address, because the ports in the files may
+  # The test changes only "/path/to" in the files. The command line names an address, because the ports in the files can
   # be in use.
   def test_the_examples_of_unicorn_work
     assert_operator Interop::UnicornExamples.all.size, :>=, 2

@@ -3,7 +3,8 @@
 require "json"
 require "test_helper"
 
-# Runs logrotate with the example of docs/LOGS.md. No line is lost. After the rotation, no line goes to the old files.
+# Runs logrotate with the example of docs/LOGS.md. No line is lost. After the workers have been replaced, no line goes
+# to the old files.
 class LogrotateTest < Support::TestCase
   EXAMPLE = /^```\n([^`]+\*\.log \{[^`]+)^```/
   NAMES = %w[server access].freeze
@@ -52,7 +53,8 @@ class LogrotateTest < Support::TestCase
     File.join(@logs, "#{name}.log#{suffix}")
   end
 
-  # Returns "" if the file does not exist: the server creates it at its start, and again after the rotation.
+  # Returns "" if the server has not created the file yet. The server creates a file at its start and after the
+  # rotation.
   def text(...)
     File.read(path(...))
   rescue Errno::ENOENT

@@ -4,7 +4,7 @@ require "digest"
 require "test_helper"
 require_relative "support/test_case"
 
-# HAProxy and H2O in front of the server. The tests of Rails and Sinatra use nginx.
+# Runs HAProxy and H2O in front of the server. The tests of Rails and Sinatra use nginx.
 class ProxiesTest < Interop::TestCase
   ECHO = File.read(File.expand_path("apps/echo.ru", __dir__))
 

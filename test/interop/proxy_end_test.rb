@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/test_case"
 
-# The tests of this directory pass even if a proxy ignores TERM.
+# Tests that a proxy which ignores TERM is killed at the end of a test, and does not make the test fail.
 class ProxyEndTest < Interop::TestCase
   # A proxy that ignores TERM and listens on no address.
   class Deaf < Interop::Proxy

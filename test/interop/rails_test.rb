@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "support/rails_cases"
 
-# A Rails application in production: it is eager loaded before the workers are forked, and its assets are precompiled.
+# Tests a Rails application in production. The application is eager loaded before the workers are forked, and its assets
+# are precompiled.
 class RailsProductionTest < Interop::TestCase
   include Interop::RailsCases
 
@@ -12,8 +13,8 @@ class RailsProductionTest < Interop::TestCase
   end
 end
 
-# A Rails application in development: constants are loaded on demand, code is watched for changes, and error pages have
-# backtraces.
+# Tests a Rails application in development. Constants are loaded on demand, code is watched for changes, and error pages
+# have backtraces.
 class RailsDevelopmentTest < Interop::TestCase
   include Interop::RailsCases
 

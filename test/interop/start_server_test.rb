@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "support/handover_case"
 
-# start_server opens the listeners and executes the server. test/soak tests that no request is lost while start_server
-# replaces the server.
+# start_server (of Server::Starter) opens the listeners and executes the server. test/soak tests that no request is lost
+# while start_server replaces the server.
 class StartServerTest < Interop::HandoverCase
   def test_the_server_listens_on_exactly_the_addresses_of_start_server
     path = File.join(temp_dir, "a=1.sock")

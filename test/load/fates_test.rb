@@ -91,7 +91,7 @@ class FatesTest < LoadTest
   def test_a_request_without_a_response_counts_as_timeout
     server = serve { |connection| connection.read_request && connection.socket.read }
     assert_errors({ timeout: 4 }, measure("-n", 4, "-c", 2, "--timeout", 0.05, server.url))
-    eventually { server.connection_count >= 4 } # the server may accept after the tool has ended
+    eventually { server.connection_count >= 4 } # the server can accept after the tool has ended
     assert_equal 4, server.connection_count
   end
 

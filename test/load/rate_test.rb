@@ -72,7 +72,8 @@ class RateTest < LoadTest
     assert_operator result["ok"] / result["requests_per_second"], :<, 5
   end
 
-  # All connections are busy when a request is due. The request times out as if it had its own connection.
+  # All connections are busy when a request is due. The timeout of the request counts from its due time, although the
+  # tool cannot send the request.
   def test_a_request_that_finds_no_free_connection_times_out
     server = serve { |connection| connection.read_request && connection.socket.read }
     assert_errors({ timeout: 20 }, measure("-n", 20, "-c", 1, "--rate", 1000, "--timeout", 0.1, server.url))

@@ -46,7 +46,7 @@ class SoakTest < Support::TestCase
 
   private
 
-  # Runs the block again and again until all requests have ended. Returns the number of its runs.
+  # Runs the block again and again until all requests have ended. Returns how many times the block has run.
   def soak(*args)
     @server = start_bontebok(listen: :tcp, args: ["-l", "unix:#{temp_dir}/soak.sock", "-w", "2", *args],
                              rackup: %(run ->(_env) { [200, {}, ["Hello"]] }))

@@ -4,9 +4,9 @@ require "json"
 require "test_helper"
 require_relative "../interop/support/handover_case"
 
-# start_server owns the listeners. At HUP it starts a new server. One second after the start it tells the former server
-# to stop, even if the new server is not ready. No client may notice this. Four load generators send 100,000 requests:
-# over TCP and over a unix socket, with kept connections and with a new connection for each request.
+# The program start_server owns the listeners. At HUP it starts a new server. One second later, it tells the former
+# server to stop, even if the new server is not ready. No client may notice this. Four load generators send 100,000
+# requests: over TCP and over a unix socket, with kept connections and with a new connection for each request.
 class StartServerSoakTest < Interop::HandoverCase
   include Support::OnceMore
 

@@ -35,7 +35,7 @@ module Support
       @output = Output.new
       stdout, stdout_writer = IO.pipe
       stderr, stderr_writer = IO.pipe
-      # The pipes block, like the pipes of a shell or a service manager.
+      # The pipes are in blocking mode, like the pipes of a shell or a service manager.
       [stdout_writer, stderr_writer].each { |writer| writer.nonblock = false }
       spawn_options[:chdir] = chdir if chdir
       spawn_options = { in: stdin, out: stdout_writer, err: stderr_writer, **spawn_options }

@@ -150,7 +150,8 @@ module Support
       socket.close
     end
 
-    # Closes the connection with a reset instead of a FIN. On a unix socket, a close with unread bytes is a reset.
+    # Closes the connection with a reset instead of a FIN. A unix connection is reset only if the client has not read
+    # all bytes.
     def reset
       socket.setsockopt(Socket::Option.linger(true, 0))
       socket.close

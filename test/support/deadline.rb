@@ -4,7 +4,7 @@ module Support
   # The end of a time limit, on the monotonic clock. Helpers pass one Deadline on, so that several waits together take
   # no longer than the limit.
   #
-  # BONTEBOK_TEST_TIME_FACTOR multiplies every limit: tests under valgrind and on emulated machines are slow.
+  # BONTEBOK_TEST_TIME_FACTOR multiplies every limit, because tests under valgrind and on emulated machines are slow.
   class Deadline
     FACTOR = Float(ENV.fetch("BONTEBOK_TEST_TIME_FACTOR", "1"))
     DEFAULT_SECONDS = 10

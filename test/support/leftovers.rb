@@ -4,7 +4,8 @@
 #
 #   ruby test/support/leftovers.rb SESSION...
 #
-# SESSION is the session of a job. The program lists the processes that are left, and exits with 1 if there are any.
+# SESSION is the session id of a job (a command that bin/test runs). The program lists the processes that are left, and
+# exits with 1 if there are any.
 
 require_relative "process_table"
 

@@ -2,7 +2,8 @@
 
 require "ruby_memcheck"
 
-# Decides which of valgrind's reports are the binding's own faults. The Rakefile's test:memory uses this module.
+# Decides which reports of valgrind show faults of the binding (ext/bontebok). The Rakefile's test:memory uses this
+# module.
 module Memcheck
   # Names of libraries and functions that the gem ruby_memcheck does not know.
   module Frame
@@ -38,7 +39,8 @@ module Memcheck
 
   # Functions that allocate for Ruby's own objects. Ruby does not free an object that is alive at the end.
   RUBY_OBJECTS = /\Arb_(str|ary|hash|st|vm|proc|block_call)/
-  # Ruby runs finalizers and other postponed jobs when it checks for interrupts. The serve loop makes Ruby check.
+  # Ruby runs finalizers and other postponed jobs when it checks for interrupts. The binding's serve loop makes Ruby
+  # check, so these jobs appear inside the binding's calls.
   PUT_OFF = /\Arb_postponed_job_flush\z/
 end
 

@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
 module Support
-  # For the tests in test/timing and test/soak: other work of the machine can make them fail. A test that fails runs
-  # again, and the second result counts. The first failure is printed, and bin/test counts such failures.
+  # Runs a test again if it fails. The second result counts. The tests in test/timing and test/soak use this module,
+  # because other work of the machine can make them fail. The first failure is printed, and bin/test counts such
+  # failures.
   module OnceMore
     # The environment variable that names a file. The name of each test that runs again is appended to this file.
     FILE = "BONTEBOK_TEST_AGAIN"

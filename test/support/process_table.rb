@@ -3,8 +3,8 @@
 require "etc"
 
 module Support
-  # Reads the live processes from /proc, with their parents and groups. Zombies do not count: they use no resources. If
-  # PID 1 of a container does not reap orphans, an orphan stays a zombie for ever.
+  # Reads the live processes from /proc, with their parents and groups. Zombies do not count, because they use no
+  # resources. If PID 1 of a container does not reap orphans, an orphan stays a zombie for ever.
   module ProcessTable
     # exit_signal: the signal that the parent gets when the process ends; 0 for the child that Core.check_fork makes and
     # reaps.
@@ -31,7 +31,8 @@ module Support
 
     # Returns an Entry; nil if the process does not exist, if it is a zombie, or if the block returns false.
     def entry(pid)
-      # The process name in parentheses may contain spaces and parentheses: split after the last parenthesis.
+      # The process name is in parentheses. The name can also contain spaces and parentheses, so the fields begin after
+      # the last parenthesis.
       fields = File.read("/proc/#{pid}/stat").rpartition(")").last.split
       return if %w[Z X].include?(fields[0])
       return if block_given? && !yield(fields[1].to_i, fields[2].to_i)

@@ -8,8 +8,8 @@ module Support
   #   framing   how the end of the body was marked: :none, :length, :chunked or :close
   #   trailers  like fields
   Response = Struct.new(:version, :status, :reason, :fields, :body, :framing, :trailers, keyword_init: true) do
-    # The value of the only field of that name, in any letter case; nil if there is none. Raises Error if there are
-    # several.
+    # Returns the value of the field with this name, in any letter case. Returns nil if no field has this name. Raises
+    # Error if several fields have it.
     def [](name)
       values = all(name)
       raise Error, "#{name} came #{values.size} times" if values.size > 1

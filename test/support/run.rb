@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The program of bin/test: it chooses groups, runs them side by side, prints their output, and prints a summary.
+# The program of bin/test: it chooses groups of tests, runs them side by side, prints their output, and prints a
+# summary.
 
 require_relative "runner/run"
 

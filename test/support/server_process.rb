@@ -13,7 +13,7 @@ module Support
       super(*argv, env: ENVIRONMENT.merge(env), **options)
     end
 
-    # Waits until the server listens. A request may still wait for the first worker. Raises Error with the output if the
+    # Waits until the server listens. A request can still wait for the first worker. Raises Error with the output if the
     # server ends.
     def wait_until_ready(limit = Deadline::DEFAULT_SECONDS)
       wait_for_output(LISTENING, limit)

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# Clients that send slowly, but within the server's timeouts.
+# Tests clients that send slowly, but within the server's timeouts.
 class DripsTest < Support::TestCase
   include Support::OnceMore
 

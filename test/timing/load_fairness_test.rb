@@ -3,24 +3,25 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Greedy clients pipeline requests without a pause. One worker with one lane serves the greedy clients and all other
-# clients.
+# Greedy clients pipeline requests without a pause. One worker with one lane (a thread that serves requests) serves the
+# greedy clients and all other clients.
 class LoadFairnessTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
 
   GREEDY = 4
   NEW_CLIENTS = 300
-  # Seconds. The aim is a p99 below 10 ms; P99_LIMIT is higher, because other work of the machine delays some clients.
-  # The median is below 0.5 ms. It is above 20 ms if the lane does not serve the connections in turns.
+  # Limits in seconds. The aim is a p99 below 10 ms. P99_LIMIT is higher, because other work of the machine delays some
+  # clients. The median is normally below 0.5 ms. The median is above 20 ms if the lane does not serve the connections
+  # in turns.
   P99_LIMIT = 0.2
   MEDIAN_LIMIT = 0.005
   # Responses that the lane sends on one connection before it serves the next connection.
   TURN = 16
   PIPELINE = "GET /greedy HTTP/1.1\r\nHost: a\r\n\r\n" * 500
 
-  # /gate waits until the gate opens. A response has the number of requests served since the gate opened. A request to
-  # /greedy needs some processor time, so that all clients wait for the worker.
+  # /gate waits until the test opens the gate (a named pipe). A response has the number of requests that were served
+  # after the gate had opened. A request to /greedy needs some processor time, so that all clients wait for the worker.
   APPLICATION = <<~RUBY
     served = 0
     run(lambda do |env|
@@ -41,8 +42,8 @@ class LoadFairnessTest < Support::TestCase
   end
 
   # Each client first gets one response, so that the lane has accepted its connection. All clients wait when the gate
-  # opens. The new client has sent its request last. Each other client may get TURN responses twice before the new
-  # client gets its response.
+  # opens. The new client has sent its request last. Each of the other clients can get TURN responses twice before the
+  # new client gets its response.
   def test_each_waiting_client_gets_a_turn
     clients = Array.new(GREEDY + 2) { Support::Client.new(@server.address) }
     clients.each { |client| client.request("GET", "/new") }.each(&:read_response)
@@ -80,7 +81,7 @@ class LoadFairnessTest < Support::TestCase
     Support::Deadline.now - started
   end
 
-  # Writes as many requests as each connection can take, and discards the responses.
+  # Writes requests to all connections as fast as they accept bytes, and discards the responses.
   def be_greedy
     sockets = Array.new(GREEDY) { @server.address.connect }
     unsent = sockets.to_h { |socket| [socket, ""] }

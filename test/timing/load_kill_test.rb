@@ -4,8 +4,8 @@ require "json"
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Kills a worker with SIGKILL under load. Each request has a new connection. At most the request that the worker was
-# serving is lost.
+# Kills a worker with SIGKILL under load. Each request has a new connection. Only the request that the worker was
+# serving can be lost.
 class LoadKillTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree

@@ -3,9 +3,9 @@
 require "test_helper"
 require_relative "../integration/support/asking_crowd"
 
-# Kills a random worker with SIGKILL every 0.2 s. The load is higher than the workers can serve, so most requests wait
-# in the shared queue. Only requests of the killed workers are lost. With BONTEBOK_TEST_KILLING=30 the test kills
-# workers for 30 seconds.
+# Kills a random worker with SIGKILL every 0.2 s. The clients send more requests than the workers can serve, so most
+# requests wait in the shared queue (any worker can take them). Only requests of the killed workers are lost. With
+# BONTEBOK_TEST_KILLING=30 the test kills workers for 30 seconds.
 class LoadKillingTest < Support::TestCase
   include Support::OnceMore
   include AskingCrowd
@@ -13,7 +13,7 @@ class LoadKillingTest < Support::TestCase
   SECONDS = Float(ENV.fetch("BONTEBOK_TEST_KILLING", "4"))
   INTERVAL = 0.2
   WORKERS = 4
-  # The master replaces a killed worker without a pause. With pauses, soon no worker would be left to kill.
+  # The master replaces a killed worker without a pause. With pauses, all workers would soon be dead.
   ARGUMENTS = %W[-w #{WORKERS} -t 1 -E production --err-respawn-interval 0].freeze
   # A Ruby expression: the seconds that a request takes. One request in ten takes longer. All clients are threads of one
   # process, so only slow requests can keep all workers busy.
@@ -43,9 +43,9 @@ class LoadKillingTest < Support::TestCase
     end
   end
 
-  # A killed worker loses the requests on its own connections. It loses at most one request that it has begun or has
-  # taken from the shared queue. If no response has come on a connection yet, the test does not know the worker that
-  # owns the connection.
+  # A killed worker loses the requests that wait on its own connections. The worker also loses at most one request that
+  # it has begun or has taken from the shared queue. If a connection has had no response yet, the test does not know
+  # which worker owns the connection.
   def assert_lost_by(killed, fates)
     by = begun
     lost = fates.select(&:lost?)

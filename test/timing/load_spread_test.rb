@@ -18,7 +18,7 @@ class LoadSpreadTest < Support::TestCase
     end
   end
 
-  # The kernel always wakes the first of the waiting lanes.
+  # If several threads wait for a connection, the kernel always wakes the first one.
   def test_without_spread_some_workers_serve_more_than_others
     assert_operator served_by(:tcp, "--no-spread").max, :>, EVEN * 1.3
   end

@@ -28,7 +28,8 @@ class ProcessBusyTest < Support::TestCase
     unblock(@clients.first)
   end
 
-  # In the busy worker, only one thread runs at a time, so other requests would slow its busy thread down.
+  # Only one thread of a worker runs at a time, so a second request in the busy worker would slow down the first
+  # request.
   def test_an_idle_worker_serves_before_the_other_threads_of_a_busy_worker
     server = start("-w", "2", "-t", "4")
     kept = Array.new(10) { connect(server) }
@@ -36,7 +37,7 @@ class ProcessBusyTest < Support::TestCase
     busy = block(server, kept.first)
     idle = other_than(server, busy)
     eventually { ask(connect(server)) == idle }
-    # For a moment between two requests, the idle worker still counts as busy.
+    # For a moment after each response, the idle worker still counts as busy.
     assert_operator Array.new(20) { ask(connect(server)) }.count(idle), :>=, 18
     assert_operator kept.drop(1).map { |client| ask(client) }.count(idle), :>=, 8
     unblock(kept.first)

@@ -20,7 +20,7 @@ class ProcessHungTest < Support::TestCase
     start_bontebok(args: ["--request-timeout", "300ms", "--graceful-timeout", "60s", *args], rackup: rackup)
   end
 
-  # Each worker has one thread. Each request to /stuck hangs in the thread of another worker.
+  # Each worker has one thread. Each request to /stuck hangs in a different worker.
   def test_a_server_serves_although_more_requests_hang_than_it_has_workers
     %w[true false].each do |preload|
       server = start("-w", "2", "--preload", preload)

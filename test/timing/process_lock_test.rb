@@ -9,8 +9,8 @@ class ProcessLockTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
-  # Responds with the worker's pid. /hold starts a thread that holds the GVL for seconds: Ruby switches to no other
-  # thread during the C function crypt.
+  # Responds with the worker's pid. /hold starts a thread that holds the GVL for seconds, because Ruby does not switch
+  # threads during the C function crypt.
   APPLICATION = <<~RUBY
     hold = lambda do
       $stderr.puts "held"
@@ -23,7 +23,8 @@ class ProcessLockTest < Support::TestCase
     end)
   RUBY
 
-  # Returns when the thread is inside crypt, because only crypt uses 0.05 s of processor time.
+  # Waits until the worker has used 0.05 s of processor time. Only crypt uses this much, so the thread is then inside
+  # crypt.
   def hold(server, client)
     held = client.get("/hold").body.to_i
     server.wait_for_output(/^held$/)
@@ -44,7 +45,7 @@ class ProcessLockTest < Support::TestCase
     server.wait_for_output(/^released$/)
   end
 
-  # /nap sleeps 50 times for 1 ms, and returns how many requests the worker began during this time.
+  # /nap sleeps for 1 ms, 50 times. It returns how many requests the worker began during this time.
   TURNS = <<~RUBY
     begun = 0
     nap = lambda do
@@ -63,7 +64,8 @@ class ProcessLockTest < Support::TestCase
   RUBY
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
 
-  # If a thread kept the GVL for Ruby's whole time slice, it would serve 100 requests during each sleep.
+  # A request takes 1 ms. If a thread kept the GVL for Ruby's whole time slice (100 ms), the thread would serve 100
+  # requests during each sleep.
   def test_the_threads_of_a_worker_take_turns
     server = start("-w", "1", "-t", "2", application: TURNS)
     load = start_process(LOAD_TOOL, "-c", "8", "-d", "60", "#{server.address}:/")

@@ -40,7 +40,7 @@ class ProcessPausedTest < Support::TestCase
     servers.each { |server| assert_predicate server.wait, :success? }
   end
 
-  # These processes have no master, so they limit their own time.
+  # These processes have no master, so each process checks the time limits itself.
   def test_processes_without_a_parent_survive_a_pause
     orphan = start_gated("1")
     [orphan.pid, master(orphan).pid].each { |pid| Process.kill("KILL", pid) }
@@ -56,7 +56,7 @@ class ProcessPausedTest < Support::TestCase
 
   private
 
-  # Starts a server, and sends a request that waits at the gate.
+  # Starts a server, and sends a request that waits until the test opens the gate (a named pipe).
   def start_gated(workers)
     start("-w", workers, *LIMITS, application: GATED_APP, listen: :tcp).tap do |server|
       connect(server).request("GET", "/gate")

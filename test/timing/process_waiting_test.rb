@@ -3,19 +3,19 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# Tests how long a request waits while one worker is busy and another worker is idle. Some tests repeat issues of puma;
-# the issue's number is in the test's name.
+# Tests how long a request waits while one worker is busy and another worker is idle. Some tests reproduce issues of
+# puma. The number of the issue is in the test's name.
 class ProcessWaitingTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
 
   TRIES = 15
   KEPT = 10
-  # Seconds that a request may wait longer with a busy worker than without a busy worker.
+  # A busy worker may delay a request by at most this time, in seconds.
   WAIT_LIMIT = 0.005
 
-  # The report: `ab -n 80 -c 4` runs during a long request, and a twentieth of its requests wait until the long request
-  # ends.
+  # In puma's issue, `ab -n 80 -c 4` runs during a long request. A twentieth of ab's requests wait until the long
+  # request ends.
   %i[tcp unix].each do |transport|
     define_method("test_puma_3961_new_connections_do_not_wait_for_a_long_request_over_#{transport}") do
       server = start("-w", "2", "-t", "1", listen: transport)
@@ -28,8 +28,8 @@ class ProcessWaitingTest < Support::TestCase
     end
   end
 
-  # One worker is busy while a proxy opens its connections, so the other worker gets most of the connections. In the
-  # report, the requests on these connections waited for each other although the first worker was idle.
+  # One worker is busy while a proxy opens its connections, so the other worker gets most of the connections. In puma's
+  # issue, the requests on these connections waited for each other although the first worker had become idle.
   def test_puma_3892_connections_of_one_worker_use_both_workers
     server = start("-w", "2", "-t", "1", listen: :tcp)
     3.times do |round|
@@ -42,8 +42,8 @@ class ProcessWaitingTest < Support::TestCase
     end
   end
 
-  # Single bytes arrive on a connection of the busy worker, so that its I/O thread is awake when a new connection comes.
-  # The idle worker must accept the new connection.
+  # Single bytes arrive on a connection of the busy worker. So this worker's I/O thread is awake when a new connection
+  # comes. The idle worker must accept the new connection.
   def test_a_new_connection_goes_to_the_idle_worker_while_the_io_thread_of_the_other_is_awake
     server = start("-w", "2", "-t", "1", listen: :tcp)
     usual = quartile { Support::Deadline.seconds { ask_once(server) } }
@@ -76,7 +76,7 @@ class ProcessWaitingTest < Support::TestCase
   end
 
   # Many requests wait at both listeners and in the shared queue. The application logs the path when a request begins. A
-  # request takes 2 ms, so that the I/O thread sees the lane busy.
+  # request takes 2 ms, so that the I/O thread sees that the lane (the thread that serves requests) is busy.
   def test_the_listeners_and_the_shared_queue_are_served_in_turns
     server = start("-w", "2", "-t", "1", "-l", "unix:#{temp_dir}/other.sock", listen: :tcp, rackup: <<~RUBY)
       run(lambda do |env|
@@ -99,8 +99,8 @@ class ProcessWaitingTest < Support::TestCase
 
   private
 
-  # Both workers wait at gates, so no worker is idle. The worker with the gate that opens first serves the waiting
-  # requests.
+  # In each worker, a request waits until the test opens its gate (creates a file), so no worker is idle. The second
+  # worker's gate opens first, so this worker serves the waiting requests.
   def assert_two_at_a_time(server, clients, round)
     first, second, *rest = clients
     one = block(server, first, "gate#{round}a")

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# QueueTimeout and MaxQueue: requests that wait while all workers are busy.
+# Tests QueueTimeout and MaxQueue, which limit the requests that wait while all workers are busy.
 class QueueLimitsTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
@@ -25,7 +25,7 @@ class QueueLimitsTest < Support::TestCase
     blocked.each_with_index { |client, i| unblock(client, "gate#{round}_#{i}") }
   end
 
-  # Returns clients with open connections. Each client has got one response, so each worker may own some of the
+  # Returns clients with open connections. Each client has got one response. So both workers can own some of the
   # connections.
   def keep(server, count = 4)
     Array.new(count) { connect(server).tap { |client| ask(client) } }
@@ -40,7 +40,7 @@ class QueueLimitsTest < Support::TestCase
     assert_equal [503, "1", kept], [response.status, response["Retry-After"], response.keep_alive?]
   end
 
-  # The frozen worker is still marked idle in the scoreboard, but it accepts no request.
+  # The frozen worker is still marked idle in the scoreboard (a table in shared memory), but it accepts no request.
   def test_an_idle_worker_that_is_frozen_does_not_count_as_idle
     server = start("--queue-timeout", "#{SOON}s")
     client = connect(server)
@@ -148,8 +148,8 @@ class QueueLimitsTest < Support::TestCase
 
   private
 
-  # Sends twice as many requests as may wait, so the server rejects about half of the requests. Returns when the waiting
-  # requests are in the shared queue.
+  # Sends twice as many requests as MaxQueue allows to wait, so the server rejects about half of the requests. Returns
+  # when the waiting requests are in the shared queue.
   def wait_in_line(server)
     before = sockets(server)
     clients = Array.new(2 * MOST) { send_request(server) }
@@ -163,7 +163,7 @@ class QueueLimitsTest < Support::TestCase
     clients.count { |client| !client.quiet?(0) }
   end
 
-  # MOST + 1 requests may wait, because two workers can put a request into the queue at the same moment.
+  # MOST + 1 requests can wait, because two workers can put a request into the queue at the same moment.
   def assert_most_are_served(clients)
     statuses = clients.map { |client| client.read_response.status }
     assert_includes [MOST, MOST + 1], statuses.count(200), statuses

@@ -79,7 +79,7 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # Makes `count` lanes busy with one request to /gate each.
+  # Sends one request to /gate for each of `count` lanes (threads that serve requests), so that these lanes are busy.
   def block_lanes(server, count)
     Array.new(count) do |number|
       sent = now

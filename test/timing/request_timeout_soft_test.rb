@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# RequestTimeoutSoft: the server raises an exception in the thread of a request that takes too long. The application can
-# ask for more time.
+# Tests RequestTimeoutSoft. The server raises an exception in the thread of a request that takes too long. The
+# application can ask for more time.
 class RequestTimeoutSoftTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -61,8 +61,8 @@ class RequestTimeoutSoftTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
   end
 
-  # The client gets its response at RequestTimeout. Later the exception ends the request in the thread. The worker has a
-  # second thread, so the worker still runs at this time.
+  # The client gets a response after RequestTimeout. Later the exception ends the request in the thread. The worker has
+  # a second thread, so the worker still runs at this time.
   def test_a_soft_limit_above_the_hard_limit_ends_the_request_after_the_response
     server = start("-w", "1", "-t", "2", "--request-timeout-soft", "600ms", "--request-timeout", "200ms")
     server.wait_for_output(/RequestTimeoutSoft is not below RequestTimeout: its exception/)
@@ -109,8 +109,8 @@ class RequestTimeoutSoftTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # Applications use Bontebok::RequestTimeout where the core is not loaded: in a console, in tests, and while rackup
-  # loads them.
+  # An application can use Bontebok::RequestTimeout where the core is not loaded: in a console, in tests, and while
+  # rackup loads the application.
   def test_the_exception_is_defined_without_the_server
     known = 'require "bontebok"; one = Bontebok::RequestTimeout; require "bontebok/bontebok"; ' \
             "p one.superclass, one.equal?(Bontebok::RequestTimeout)"

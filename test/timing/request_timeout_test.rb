@@ -5,7 +5,7 @@ require "test_helper"
 require "time"
 require_relative "../integration/support/process_tree"
 
-# RequestTimeout: the application does not return in time.
+# Tests RequestTimeout, the limit for the time that the application takes for a request.
 class RequestTimeoutTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree

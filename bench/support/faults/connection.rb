@@ -4,7 +4,8 @@ require "socket"
 
 module Bench
   module Faults
-    # One connection of the probe. It never blocks, and has one request at a time.
+    # One connection of the probe (the client that measures). The connection never blocks, and has one request at a
+    # time.
     class Connection
       attr_reader :socket, :result, :body
 

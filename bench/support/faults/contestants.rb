@@ -4,8 +4,8 @@ require_relative "../contestants"
 
 module Bench
   module Faults
-    # A server with the settings of a fault. WORDS translates the settings into the server's own names. #missing are the
-    # settings that the server does not have.
+    # A server with the settings of a fault. WORDS translates the settings into the server's own names. #missing lists
+    # the settings that the server does not have.
     #
     #   workers        processes with one thread each
     #   preload        the master loads the application
@@ -64,7 +64,7 @@ module Bench
 
       private
 
-      # --help shows which options exist, so that an older revision can be measured, too.
+      # Uses only options that --help shows, so that an older revision can be measured, too.
       def words
         @words ||= IO.popen([env, RbConfig.ruby, File.join(Bench::Contestants::ROOT, "exe/bontebok"), "--help"], &:read)
                      .then { |help| WORDS.select { |_key, word| help.match?(/#{word}\b/) } }
@@ -73,7 +73,8 @@ module Bench
       def restart_file = File.join(@dir, "restart")
     end
 
-    # Puma in cluster mode. A new generation is a phased restart, which requires that each worker loads the application.
+    # Puma in cluster mode. A phased restart starts a new generation, and requires that each worker loads the
+    # application.
     class Puma < Contestant
       WORDS = { worker_limit: "worker_timeout", graceful_limit: "worker_shutdown_timeout",
                 boot_limit: "worker_boot_timeout" }.freeze

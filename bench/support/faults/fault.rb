@@ -13,10 +13,11 @@ module Bench
       # Seconds that the application takes to load.
       def load_seconds = 0
 
-      # A command that runs the server.
+      # A command that runs the server's command, such as prlimit.
       def wrap = []
 
-      # The probe's requests. limit: a response is in time within this number of seconds.
+      # The requests of the probe (the client that measures). limit: a response is in time within this number of
+      # seconds.
       def path = "/"
       def kinds = %i[new kept]
       def limit = 0.5
@@ -27,7 +28,7 @@ module Bench
       # Peers without this feature, and the reason: { "unicorn" => "closes each connection" }.
       def excluded = {}
 
-      # Called at second 3. May run until the probe ends.
+      # Called at second 3. This method is allowed to run until the probe ends.
       def strike(run) = raise(NotImplementedError)
 
       # Called after the probe, while the server still runs.

@@ -110,7 +110,7 @@ module Bench
         connection.ask(@text[request.kind])
       end
 
-      # nil if no connection is left, and the client may not open a new one.
+      # nil if no connection is left, and reopen is false.
       def kept_connection
         connection = @idle.shift
         return connection if connection&.open?

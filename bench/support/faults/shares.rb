@@ -27,7 +27,7 @@ module Bench
         end
       end
 
-      # Percentage in time of the requests since the fault. kind: :new, :kept or nil for both. nil if there were no
+      # The percentage of requests in time, after the fault. kind: :new, :kept or nil for both. nil if there were no
       # requests.
       def total(kind = nil)
         share(since_strike.select { |request| kind.nil? || request.kind == kind })

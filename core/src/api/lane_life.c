@@ -1,4 +1,5 @@
-/* lane_life.c: creates and frees lanes. See bontebok.h for the contracts. */
+/* lane_life.c: creates and frees lanes (one per thread that serves requests). See bontebok.h for the
+ * contracts. */
 #include "lane/lane.h"
 
 #include <stdlib.h>
@@ -43,8 +44,8 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     return BB_OK;
 }
 
-/* True in a forked child if the parent's I/O thread was using the set at the fork. The child has no I/O
- * thread, so the set may be half changed. */
+/* True in a forked child if the parent's I/O thread was using the lane's set of connections at the fork. The
+ * child has no I/O thread, so the set may be half changed. */
 static bool is_left_halfway(struct bb_lane *lane)
 {
     enum bb__owner_state state = bb__owner_state_of(bb__owner_look(&lane->owner));

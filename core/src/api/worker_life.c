@@ -30,19 +30,20 @@ static int open_log(const struct bb_settings *settings, struct bb__log_format *f
     return code == BB_OK ? bb__log_sink_open(sink, settings->access_log, fault) : code;
 }
 
-/* A worker also serves if its log cannot be opened. It tries to open the log again when there are lines. */
+/* A worker serves even if its log cannot be opened. It tries to open the log again when it has lines to
+ * write. */
 static void tell_no_log(struct bb_worker *worker)
 {
     bb__event_add(&worker->events, 0, worker->log.sink.error, "the access log cannot be opened yet", NULL);
     worker->has_events = true;
 }
 
-/* Descriptors that are left to the application, but at most a quarter of all. Connections use only the lower
- * numbers, because the kernel always gives out the lowest free number. */
+/* This many descriptors are left to the application, or a quarter of all descriptors if that is less.
+ * Connections use only the lower numbers, because the kernel always gives out the lowest free number. */
 #define RESERVE 64
 
-/* The bytes of responses in memory, for all connections of the worker together, are limited to this many
- * times response_buffer. */
+/* All connections of a worker together may keep response bytes in memory up to this many times
+ * response_buffer. */
 #define UNSENT_MAX 64
 
 static int find_reserve(void)

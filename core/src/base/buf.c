@@ -26,8 +26,8 @@ int bb__buf_reserve(struct bb__buf *buf, size_t more)
     if (bb__buf_room(buf) >= more) return BB_OK;
 
     size_t len = bb__buf_len(buf);
-    /* Moves the bytes only if at least as many bytes were consumed. Otherwise a full buffer that is read and
-     * filled in small steps would be moved at each step. */
+    /* Moves the bytes only if at least as many bytes were consumed as are left. Otherwise a full buffer that
+     * is read and filled in small steps would be moved at each step. */
     if (buf->start >= len && buf->cap - len >= more) {
         memmove(buf->data, bb__buf_bytes(buf), len);
         buf->start = 0;

@@ -1,6 +1,6 @@
 /* buf.h: a growable byte buffer. Bytes are added at the end and consumed at the front. All layers use it for
  * incomplete requests, response heads under construction, and response bytes that the client has not taken.
- * Not for bodies larger than the spool's threshold. */
+ * Not for bodies above spool_threshold, which go to files. */
 #ifndef BB_BUF_H
 #define BB_BUF_H
 

@@ -1,10 +1,10 @@
 /* tuning.h: the constants of the core that were chosen by measurement. Each comment gives the measurement and
  * the effect of a wrong value. Used by all other layers. Not for limits of a specification or of the kernel.
  *
- * A "look" is one check of all lanes by the I/O thread. A "set" is the set of connections of one lane.
- * "Prototype" is the C program of docs/decisions/0008, with 4 workers, 64 connections and 2 virtual
- * processors. "Mixed load" is 70 % of the workers' capacity: one request in a hundred takes 100 ms, the
- * others take 1 ms. */
+ * A "lane" is one thread that serves requests. A "look" is one check of all lanes by the I/O thread. A "set"
+ * is the set of connections of one lane. "Prototype" is the C program of docs/decisions/0008, with 4 workers,
+ * 64 connections and 2 virtual processors. "Mixed load" is 70 % of the workers' capacity: one request in a
+ * hundred takes 100 ms, the others take 1 ms. */
 #ifndef BB_TUNING_H
 #define BB_TUNING_H
 
@@ -32,20 +32,22 @@
 #define BB_QUIET_LOOKS 2
 
 /* While a lane has a long request and another process is idle, the worker does not accept connections. The
- * worker accepts again after this many looks in a row that see no idle process. A process with a short
- * request is busy only for a moment. Too small: the worker stops and restarts accepting at each short request
- * of another process. Too large: the worker accepts that many ticks too late. */
+ * worker accepts again after this many looks in a row that see no idle process. One look is not enough,
+ * because a process with a short request is busy only for a moment. Too small: the worker stops and restarts
+ * accepting at each short request of another process. Too large: the worker accepts that many ticks too
+ * late. */
 #define BB_BUSY_LOOKS 3
 
 /* ---- accepting (lane_accept.c) ---- */
 
 /* Maximum of accepts in a row, and of responses in a row on one connection. Then other connections are
- * served. At most BB_BATCH, the number of events that one epoll_wait() reports. Too small: more calls of
- * epoll_wait(). Too large: other connections wait for that many requests. */
+ * served. The value must be at most BB_BATCH, the number of events that one epoll_wait() reports. Too small:
+ * more calls of epoll_wait(). Too large: other connections wait for that many requests. */
 #define BB_IN_A_ROW 16
 
-/* After an accept, a lane calls accept4 again if the listener's previous event gave two or more connections.
- * Otherwise it calls accept4 again only for one of this many events.
+/* After an accept, a lane calls accept4 again if the lane's previous listener event gave two or more
+ * connections. Otherwise it calls accept4 again only for one of this many events. The lane never calls
+ * accept4 again if other sources have events, or if requests take BB_SHARE_WORTH or longer.
  * Prototype, one client, one connection per request: CPU per request in addition to the plain socket calls.
  * TCP: 5.1 us if accept4 is always called again, 3.4 us with this constant. Unix socket: 5.9 us if always,
  * 4.4 us with this constant. Under full load there is no difference.
@@ -55,25 +57,25 @@
 
 /* ---- taking a set back (set_owner.c) ---- */
 
-/* If the I/O thread is using a set that the lane wants back, the lane reads the owner's word this many times
- * before it sleeps. Taking a set back takes 7 to 9 us, system calls included. It takes 90 to 124 us if the
- * I/O thread has lost its processor; in this case more reads do not help. Too small: the lane sleeps although
- * the set is free at once. Too large: the lane wastes CPU time. */
+/* If the I/O thread is using a set that the lane wants back, the lane reads the set's state (set_owner.h)
+ * this many times before it sleeps. Taking a set back takes 7 to 9 us, system calls included. It takes 90 to
+ * 124 us if the I/O thread has lost its processor; in this case more reads do not help. Too small: the lane
+ * sleeps although the set is free at once. Too large: the lane wastes CPU time. */
 #define BB_OWNER_SPINS 200
 
 /* ---- requests that wait (conn_admission.c, io_step.c, lane_shared.c) ---- */
 
-/* us. max_queue counts as reached only when the first request of the shared queue has waited for this time.
+/* us. max_queue counts as reached only when the first request of the shared queue has waited this long.
  * Before that time, a lane that was woken may still take the request. A message takes 4 us, and up to 37 us
  * if the receiver sleeps on another processor. On a busy processor a woken lane runs up to 10 ms later. Too
  * small: requests are rejected although an idle lane would take them. Too large: requests that will be
  * rejected wait that long. */
 #define BB_SETTLED 10000
 
-/* ms. If a connection or a request waits for this time although lanes are idle, the process of these lanes is
- * frozen (SIGSTOP) or was killed. These lanes do not count as idle until they run again. At least three times
- * BB_SETTLED. Too small: an idle lane that runs late counts as busy for a moment. Too large: requests wait
- * that long for a frozen process. */
+/* ms. If a connection or a request waits this long although lanes are idle, the process of these lanes is
+ * frozen (SIGSTOP) or was killed. These lanes do not count as idle until they run again. The value must be at
+ * least three times BB_SETTLED. Too small: an idle lane that runs late counts as busy for a moment. Too
+ * large: requests wait that long for a frozen process. */
 #define BB_PROMPT 50
 
 /* ---- passing on requests that come together (lane_share.c) ---- */
@@ -85,7 +87,7 @@
  * saves. Too large: requests wait for one lane while other lanes are idle. */
 #define BB_SHARE_WORTH 100
 
-/* us. If each epoll_wait() of a lane has found several events for this time, the lane passes one connection
+/* us. If each epoll_wait() of a lane finds several events during this time, the lane passes one connection
  * on, even if its requests are shorter than BB_SHARE_WORTH. Otherwise one lane could keep all connections.
  * Too small: connections change their lane too often. Too large: one lane has too many connections for
  * longer. */
@@ -99,20 +101,20 @@
 
 /* ---- even shares of new connections (lane_spread.c) ---- */
 
-/* If a lane has served this many requests more than the mean of all lanes, it goes to the end of the kernel's
- * wait queue for new connections. When the mean is BB_SPREAD_MEMORY requests, the lane halves its counts.
- * bench/spread at a tenth of the full load: a lane has 93 to 107 % of an even share. If each lane takes 64
- * connections in turn, without a comparison, one worker of four has up to 210 %. Too small: more system
- * calls, two each time that a lane goes to the end. Too large: shares differ by that many requests. */
+/* If a lane has served this many requests more than the mean (lane_spread.c), it goes to the end of the
+ * kernel's wait queue for new connections. When the mean is BB_SPREAD_MEMORY requests, the lane halves its
+ * counts. bench/spread at a tenth of the full load: a lane has 93 to 107 % of an even share. If each lane
+ * takes 64 connections in turn, without a comparison, one worker of four has up to 210 %. Too small: more
+ * system calls, two each time that a lane goes to the end. Too large: shares differ by that many requests. */
 #define BB_SPREAD_LEAD   16
 #define BB_SPREAD_MEMORY 256
 
 /* ---- a lane and its host's lock (lane_turn.c) ---- */
 
-/* us. While other threads wait for the host's lock, a lane serves requests for this time before it releases
- * the lock. Hello world with 5 threads, CPU per request: 11.4 us with 0, 8.4 us with 1000, 8.4 us without a
- * limit. For requests of 1 to 2 ms, the p99 is the same with 0 and with 1000. Too small: switching between
- * threads costs CPU. Too large: other threads wait that long. */
+/* us. While other threads wait for the host's lock (Ruby: GVL), a lane serves requests for this time before
+ * it releases the lock. Hello world with 5 threads, CPU per request: 11.4 us with 0, 8.4 us with 1000, 8.4 us
+ * without a limit. For requests of 1 to 2 ms, the p99 is the same with 0 and with 1000. Too small: switching
+ * between threads costs CPU. Too large: other threads wait that long. */
 #define BB_TURN 1000
 
 /* ---- a client that reads slowly (reply_wait.c) ---- */

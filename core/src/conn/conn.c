@@ -178,7 +178,7 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
     return code == BB_OK ? serve(conn, context) : await_body(conn, context);
 }
 
-/* While the socket has unread bytes, min_body_rate is not checked: body_received does not count these
+/* While the socket has unread bytes, min_body_rate is not checked, because body_received does not count these
  * bytes. */
 static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
@@ -303,8 +303,8 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     }
 }
 
-/* The header timeout has expired: reads all bytes of the head that have come. The size limits of a head end
- * the loop. */
+/* Reads all bytes of the head that have come, because the header timeout has expired. The size limits of a
+ * head end the loop. */
 static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn_context *context)
 {
     enum bb__conn_next next;
@@ -316,7 +316,7 @@ static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn
     return next;
 }
 
-/* The lane may have been busy for longer than the timeout, so input that has come is handled first. */
+/* The thread may have been busy for longer than the timeout, so input that has come is handled first. */
 enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;

@@ -1,6 +1,7 @@
 /* conn.h: one connection: reads and writes the socket, and stores incomplete requests and unsent responses.
  * No function here waits or uses the poller. Each call returns the next step, and conn->want has the events
- * that the caller waits for. Used by lanes (one per host thread) and the I/O thread.
+ * that the caller waits for. Used by lanes (threads that serve requests) and the I/O thread. The host is the
+ * program that calls the core.
  *
  *     HEAD    -> SERVED  the request is complete
  *             -> BODY    the head is complete, the body is not
@@ -45,7 +46,7 @@ struct bb__source {
 enum bb__conn_state {
     BB_CONN_HEAD,   /* idle, or in the middle of a head */
     BB_CONN_BODY,   /* the head is complete and stays in `in`; the body goes to the spool */
-    BB_CONN_SERVED, /* the request is complete: it waits for a lane, or the host has it */
+    BB_CONN_SERVED, /* a complete request waits for a lane, or the host has the request */
     BB_CONN_FLUSH,  /* the response is complete; the client has not taken all of it */
     BB_CONN_LINGER, /* the response is sent, and the socket is half closed; input is dropped */
 };
@@ -66,17 +67,17 @@ struct bb__conn {
     bool tcp;            /* false: a unix socket */
     bool keep_alive;     /* FLUSH is followed by HEAD; false: the connection ends */
     bool linger;         /* LINGER comes before the close, because the client may still be sending */
-    bool large;          /* false: one small send was the whole response */
+    bool large;          /* false: the whole response fitted into one small send */
     bool head_method;    /* the method of the request is HEAD */
     bool body_in_buffer; /* the whole body is in `in`, after the head */
     bool registered;     /* the poller watches fd (conn_set.c) */
     bool useless;        /* this worker cannot serve the connection, which another worker has passed on */
-    bool moved;          /* came through the shared queue: children of the sender may have copies of fd */
-    uint32_t want;       /* enum bb__interest: what to wait for */
-    uint32_t interest;   /* what the poller waits for (conn_set.c) */
+    bool moved;    /* came through the shared queue, so child processes of the sender may have copies of fd */
+    uint32_t want; /* enum bb__interest: what to wait for */
+    uint32_t interest; /* what the poller waits for (conn_set.c) */
 
     struct bb__timeout timeout;
-    struct bb__conn *previous, *next; /* all connections of the set (conn_set.c) */
+    struct bb__conn *previous, *next; /* list of all connections of one lane (conn_set.c) */
     struct bb__conn *next_ready; /* next in the ready list: connections that need no event (conn_set.c) */
     bool is_ready;
 
@@ -93,7 +94,7 @@ struct bb__conn {
     uint64_t linger_began; /* ms, when LINGER began */
     uint64_t write_progress; /* ms, when the client was last seen to take some of `out` */
     uint64_t unsent_since;   /* ms, when response bytes began to wait for the client; 0: no bytes wait */
-    uint64_t owed;           /* taken and untaken bytes since unsent_since */
+    uint64_t owed;           /* bytes that were to be sent since unsent_since, taken or not */
     size_t counted;          /* bytes of this connection that spool_budget->unsent includes */
 
     struct bb__body body;
@@ -116,13 +117,14 @@ static inline uint64_t bb__conn_unsent(const struct bb__conn *conn)
     return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool);
 }
 
-/* Returns whether bb__conn_unsent() is not 0. Cheap, because each request calls it. */
+/* Returns whether bb__conn_unsent() is not 0. Must be cheap, because it runs for each request. */
 static inline bool bb__conn_has_unsent(const struct bb__conn *conn)
 {
     return conn->unsent_since > 0;
 }
 
-/* Other requests are served first: sets ready_at to the current time unless it is set. */
+/* Call this if other requests are served before the request of this connection. Sets ready_at to the current
+ * time unless ready_at is set. */
 static inline void bb__conn_has_to_wait(struct bb__conn *conn)
 {
     if (conn->ready_at == 0) conn->ready_at = bb__clock_us();
@@ -131,7 +133,8 @@ static inline void bb__conn_has_to_wait(struct bb__conn *conn)
 enum bb__conn_end {
     BB_CONN_END_CLOSE,
     BB_CONN_END_RESET,   /* the client must notice that its response is incomplete */
-    BB_CONN_END_ABANDON, /* close only this descriptor: the connection has been passed on */
+    BB_CONN_END_ABANDON, /* close only this descriptor, because the connection was passed on or this process
+                            is a forked child */
 };
 
 /* Returns how to end the connection now. */
@@ -173,10 +176,10 @@ struct bb__conn_context {
     struct bb__buf_pool buf_pool;
     char *scratch; /* BB_SCRATCH_SIZE bytes: for body bytes that go to the spool, and for dropped input */
     struct bb__date date;
-    struct bb__timeouts *timeouts; /* timeouts of the set that is handled now */
+    struct bb__timeouts *timeouts; /* timeouts of the lane whose connections are handled now */
     struct bb__event_ring events;
     struct bb__event_pace fault_events[BB_FAULTS];
-    uint64_t now;                               /* bb__clock_ms(), read after each epoll_wait */
+    uint64_t now; /* bb__clock_ms(), read by bb_lane_next() and bb_reply_end(), and by the I/O thread */
     struct bb__access_log *log;                 /* NULL: there is no access log */
     const struct bb__conn_admission *admission; /* NULL: no limits on waiting requests */
     const uint16_t *ports;                      /* by listener number; 0: no port */
@@ -188,7 +191,8 @@ struct bb__conn_context {
 
 #define BB_SCRATCH_SIZE (64 * 1024)
 
-/* ms. min_body_rate applies only after this time, because TCP slow start may delay the first bytes. */
+/* ms. For a request body and in the state FLUSH, min_body_rate applies only after this time, because TCP slow
+ * start may delay the first bytes. */
 #define BB_RATE_AFTER 10000
 
 /* This number of bytes is added to the bytes that a client has taken, before the rate of the client is
@@ -207,14 +211,14 @@ static inline uint64_t bb__conn_write_tick(uint64_t write_timeout)
 
 void bb__conn_set_durations(struct bb__timeouts *timeouts, const struct bb_settings *settings);
 
-/* The connection owns fd from now on. Returns NULL when out of memory: the caller still owns fd. */
+/* The new connection owns fd. Returns NULL when out of memory; then the caller still owns fd. */
 struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
 
 /* Frees the connection, and closes its socket as `end` says. */
 void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end);
 
-/* The server was too busy, or was frozen (SIGSTOP), for `time` ms: this time does not count against the
- * client. The caller also calls bb__timeout_put_off(). */
+/* Does not count `time` ms against the client, because the server was too busy or was frozen (SIGSTOP) in
+ * this time. The caller also calls bb__timeout_put_off(). */
 static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
 {
     conn->body_began += time;
@@ -224,14 +228,15 @@ static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
     if (conn->state != BB_CONN_SERVED && conn->unsent_since > 0) conn->unsent_since += time;
 }
 
-/* The socket is ready: reads input, or sends unsent bytes. events: a mask of enum bb__interest. */
+/* Call this when the socket is ready. Reads input, or sends unsent bytes. events: a mask of enum
+ * bb__interest. */
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context,
                                      uint32_t events);
 
 /* Parses the bytes in `in`. */
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* The connection's timeout has expired, and the caller has cleared it. */
+/* Call this when the timeout of the connection has expired. The caller has cleared the timeout. */
 enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* Parses the connection's complete head into context->head again. False: this worker's settings do not allow
@@ -255,7 +260,7 @@ int bb__conn_report_fault(const struct bb__conn *conn, struct bb__conn_context *
  * caller closes the connection. */
 bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* For the logs, as in nginx. It is never sent. */
+/* This status is only for the logs, as in nginx. */
 #define BB_STATUS_CLIENT_GONE 499
 
 /* conn_request.c */
@@ -269,12 +274,12 @@ void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *conte
                            struct bb_request *request);
 
 /* In conn_proxy_time.c: returns how long ago a trusted proxy received the request, in us; 0: unknown.
- * context->head must be the request's head, and its has_start must be true. */
+ * context->head must be the request's head, and context->head.has_start must be true. */
 uint64_t bb__conn_proxy_time(const struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* conn_send.c */
 
-/* Returns whether no more response bytes of this connection may be kept in memory. */
+/* Returns true if more response bytes of this connection must not be kept in memory. */
 static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     size_t len = bb__buf_len(&conn->out);
@@ -286,7 +291,7 @@ static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct 
 /* Updates the worker's total of response bytes in memory. */
 void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* `more` bytes were added to those that wait for the client: updates unsent_since and owed. */
+/* Updates unsent_since and owed after `more` bytes were added to the unsent bytes. */
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more);
 
 /* Returns how fast the client has taken bytes since unsent_since, in bytes per second. Bytes in the kernel's
@@ -307,7 +312,7 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 /* Checks in FLUSH whether the client takes bytes. False: the client has taken nothing for write_timeout. */
 bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* The whole response is sent: enters the next state, and returns the next step. */
+/* Call this when the whole response is sent. Enters the next state, and returns the next step. */
 enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* Drops the request of a SERVED connection. Its whole response is sent, or is in `out` and `response_spool`.

@@ -1,4 +1,4 @@
-/* conn_admission.c: see conn_admission.h. */
+/* conn_admission.c: see conn_admission.h. A lane is a thread that serves requests. */
 #include "conn/conn_admission.h"
 #include "base/tuning.h"
 
@@ -22,8 +22,8 @@ static bool is_longer(uint64_t from, uint64_t now, uint64_t than)
     return from > 0 && now > from && now - from >= than;
 }
 
-/* A health check is a request for one of health_paths. It is never rejected: even a late response tells the
- * client that the server is there. */
+/* A health check is a request for one of health_paths. It is never rejected, because even a late response
+ * tells the client that the server is there. */
 static bool is_health_check(const struct bb__conn_context *context)
 {
     const struct bb_slice *path = &context->head.path;
@@ -74,8 +74,8 @@ static struct look look_at_queue(const struct bb__conn_context *context)
     return look;
 }
 
-/* Returns whether `count` requests reach max_queue. Each idle lane is about to take one request, which does
- * not count. */
+/* Returns whether `count` requests reach max_queue. Each idle lane is about to take one request. These
+ * requests do not count. */
 static bool is_full(const struct bb__conn_context *context, uint64_t count)
 {
     uint64_t most = context->settings->max_queue;
@@ -97,8 +97,8 @@ bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_
 }
 
 /* queue_timeout rejects requests at the front of the queue. A health check at the front cannot be rejected,
- * and delays the rejection of the requests after it. So its lane holds the health check until some lane is
- * idle, or for at most queue_timeout. After that time the health check enters the queue as a new request. */
+ * and delays the rejection of the requests after it. So a health check enters the queue only when some lane
+ * is idle, or after queue_timeout as a new request. */
 static enum bb__conn_verdict admit_health_check(struct bb__conn *conn, const struct bb__conn_context *context)
 {
     bool lane_is_idle = bb__scoreboard_idle(context->admission->scoreboard, 1) > 0;

@@ -1,6 +1,6 @@
-/* conn_admission.h: limits how many complete requests wait for a lane (a host thread), and for how long
- * (MaxQueue, QueueTimeout). Used by conn, connection sets and the I/O thread, if one of these options is set.
- * Not for choosing the lane. */
+/* conn_admission.h: limits how many complete requests wait for a lane (a thread that serves requests), and
+ * for how long (MaxQueue, QueueTimeout). Used by conn, connection sets (the connections of one lane) and the
+ * I/O thread, if one of these options is set. Does not choose the lane. */
 #ifndef BB_CONN_ADMISSION_H
 #define BB_CONN_ADMISSION_H
 
@@ -31,12 +31,13 @@ bool bb__conn_queue_is_full(const struct bb__conn_context *context);
 /* Returns whether the queue is full. Also counts `held` requests for which the shared queue had no room. */
 bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_t held);
 
-/* Returns whether the request of a SERVED connection has waited for queue_timeout. context->head must be its
- * head. False for a health check. */
+/* Returns whether the request of a SERVED connection has waited for at least queue_timeout. context->head
+ * must be the head of this request. False for a health check. */
 bool bb__conn_is_overdue(const struct bb__conn *conn, const struct bb__conn_context *context);
 
-/* If a health check has waited for queue_timeout, its wait begins again. Then bb__conn_admit() can hold the
- * health check, and requests after it in the queue are rejected in time. Has no effect on other requests. */
+/* If a health check has waited for at least queue_timeout, its wait begins again. Then bb__conn_admit() can
+ * hold the health check, and requests after it in the queue are rejected in time. Has no effect on other
+ * requests. */
 void bb__conn_restart_health_check(struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* In conn_reject.c: sends 503 with Retry-After. Keeps the connection alive if the whole request has come and

@@ -1,4 +1,5 @@
-/* conn_fault.c: the reasons why the host never sees a request, and their texts for the log. See conn.h. */
+/* conn_fault.c: the reasons why the host (the program that calls the core) never sees a request, and the
+ * texts of these reasons for the log. See conn.h. */
 #include "conn/conn.h"
 #include "http/h1_reply.h"
 

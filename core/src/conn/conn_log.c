@@ -3,7 +3,7 @@
 #include "http/h1_reply.h"
 #include "system/access_log.h"
 
-/* The most bytes that are logged of an invalid request line. */
+/* An invalid request line is logged up to this length, in bytes. */
 #define LINE_MAX_SHOWN 1024
 
 /* Skips one empty line at the beginning, as the parser does (RFC 9112 2.2). */

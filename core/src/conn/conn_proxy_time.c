@@ -3,7 +3,8 @@
 #include "conn/conn.h"
 #include "http/h1_request_start.h"
 
-/* us: one hour. If the time is longer, the client has given up, or the proxy's clock differs from ours. */
+/* us: one hour. A longer time counts as unknown, because the client has given up by then, or the proxy's
+ * clock differs from ours. */
 #define BELIEVED UINT64_C(3600000000)
 
 uint64_t bb__conn_proxy_time(const struct bb__conn *conn, const struct bb__conn_context *context)

@@ -1,4 +1,5 @@
-/* conn_reject.c: error responses to requests that the host never sees. See conn.h and conn_admission.h. */
+/* conn_reject.c: error responses to requests that the host (the program that calls the core) never sees. See
+ * conn.h and conn_admission.h. */
 #include "conn/conn_admission.h"
 #include "http/h1_reply.h"
 
@@ -26,7 +27,8 @@ enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_c
 
 /* ---- MaxQueue, QueueTimeout ---- */
 
-/* Returns seconds. After this time each request that waits now has been served or rejected. */
+/* Returns queue_timeout in seconds, rounded up, or 1 if there is no queue_timeout. After queue_timeout each
+ * request that waits now has been served or rejected. */
 static uint32_t retry_after(const struct bb_settings *settings)
 {
     uint64_t seconds = (settings->queue_timeout + 999) / 1000;

@@ -1,8 +1,9 @@
-/* conn_request.c: continues a connection that has waited, and fills in its request for the host. See
- * conn.h. */
+/* conn_request.c: continues a connection that has waited, and fills in its request for the host (the program
+ * that calls the core). See conn.h. */
 #include "conn/conn_admission.h"
 
-/* A request gets 503. An idle connection is closed without a response. */
+/* Ends a connection that this worker cannot serve. A request gets 503. An idle connection is closed without a
+ * response. */
 static enum bb__conn_next reject_unservable(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool owes_response = conn->state == BB_CONN_SERVED;

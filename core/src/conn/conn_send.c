@@ -2,7 +2,8 @@
  * response. See conn.h. */
 #include "conn/conn.h"
 
-/* How many times in a row `out` is filled from the response spool. Then other connections come first. */
+/* `out` is filled from the response spool at most this many times in a row. Then other connections come
+ * first. */
 #define WINDOWS_MAX 4
 
 static int send_out(struct bb__conn *conn)
@@ -101,8 +102,8 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 }
 
 /* The kernel reports a socket as writable only when much of its send buffer is free, perhaps megabytes. A
- * slow client may take longer than write_timeout to free so much. So the kernel's count of untaken bytes
- * decides. */
+ * slow client may need longer than write_timeout for this. So this function uses the kernel's count of
+ * untaken bytes. */
 bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *context)
 {
     uint64_t limit = context->settings->write_timeout;
@@ -132,8 +133,8 @@ static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context 
     return BB_CONN_WAIT;
 }
 
-/* LINGER lasts while the client sends or takes bytes: after close() the client might not be able to read the
- * rest of the response. */
+/* LINGER lasts while the client sends or takes bytes, because after close() the client might not be able to
+ * read the rest of the response. */
 enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context)
 {
     size_t got;
@@ -161,7 +162,7 @@ enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__con
     conn->want = BB_INTEREST_READ;
     if (bb__buf_len(&conn->in) > 0) {
         bb__timeout_clear(context->timeouts, &conn->timeout);
-        /* The wait of the next request begins now: responses are sent in order (RFC 9112 9.3.2). */
+        /* The wait of the next request begins now, because responses are sent in order (RFC 9112 9.3.2). */
         conn->ready_at = 0;
         return BB_CONN_AGAIN;
     }

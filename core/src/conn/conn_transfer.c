@@ -15,8 +15,8 @@
 #define BODY_MAX (4 * 1024)
 
 /* The state of the connection, for the receiver. During a deploy the receiver may be of another version. So
- * new fields are added only at the end. The receiver reads 0 in a field that the sender does not know. A
- * change that breaks this rule needs another LAYOUT. */
+ * new fields are added only at the end. The receiver reads 0 in a field that the sender does not know. Any
+ * other change needs another LAYOUT. */
 #define LAYOUT 1
 struct note {
     uint32_t layout, size;

@@ -1,5 +1,6 @@
-/* conn_transfer.h: moves a connection through the shared queue to another lane (a host thread) of any
- * process. A complete request moves with its connection. Used by lanes, the I/O thread and worker_drain.c. */
+/* conn_transfer.h: moves a connection through the shared queue to another lane (a thread that serves
+ * requests) of any process. A complete request moves with its connection. Used by lanes, the I/O thread and
+ * worker_drain.c. */
 #ifndef BB_CONN_TRANSFER_H
 #define BB_CONN_TRANSFER_H
 
@@ -7,10 +8,10 @@
 #include "system/shared_queue.h"
 
 /* Sends a connection that has no unsent response bytes. It is idle, or it has a complete request that the
- * host has not seen. First remove it from its poller: the receiver has the socket open, so the poller would
- * still report events. addresses: bb__sock_address() of each listener, by number. BB_OK: another lane will
- * receive the connection, and the caller ends it with BB_CONN_END_ABANDON; BB_AGAIN: the queue has no room
- * now; BB_ESYSTEM. */
+ * host (the program that calls the core) has not seen. The caller first removes the connection from its
+ * poller. Otherwise the poller would still report events, because the receiver has the socket open.
+ * addresses: bb__sock_address() of each listener, by number. BB_OK: another lane will receive the connection,
+ * and the caller ends it with BB_CONN_END_ABANDON; BB_AGAIN: the queue has no room now; BB_ESYSTEM. */
 int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
                       const struct bb__shared_queue *shared_queue);
 
@@ -20,8 +21,8 @@ bool bb__conn_is_for_us(const struct bb__conn_context *context, const char *byte
                         const struct bb__shared_message *message);
 
 /* Makes a connection from a message. The caller then calls bb__conn_resume(), which sends 503 if this worker
- * cannot serve the request. Returns NULL if the message is incomplete or memory runs out: the connection is
- * reset. */
+ * cannot serve the request. Returns NULL if the message is incomplete or memory runs out. Then the connection
+ * is reset. */
 struct bb__conn *bb__conn_receive(struct bb__conn_context *context, const char *bytes,
                                   const struct bb__shared_message *message);
 

@@ -1,9 +1,9 @@
-/* h1_body.c: see h1_body.h. The decoder is a state machine. It reads framing byte by byte, and body bytes in
- * whole runs. A transition that is not in the table is rejected.
+/* h1_body.c: see h1_body.h. The decoder is a state machine. It reads framing byte by byte. It takes many body
+ * bytes at once (a run). A transition that is not in the table is rejected.
  *
- * Request smuggling needs two parsers that read the same bytes in different ways. Examples are the chunk
- * sizes "0x5", "+5", " 5" and "5 ", a size that overflows, a bare LF in an extension, and data without CRLF
- * behind it. All of these end in REFUSED. */
+ * Request smuggling needs two parsers that read the same bytes in different ways. Examples of such bytes are
+ * the chunk sizes "0x5", "+5", " 5" and "5 ", a size that overflows, a bare LF in an extension, and data
+ * without a following CRLF. All of these end in the state REFUSED. */
 #include "http/h1_body.h"
 
 #include "http/h1_scan.h"

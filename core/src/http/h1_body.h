@@ -1,6 +1,6 @@
-/* h1_body.h: the body decoder (RFC 9112 6 and 7) for Content-Length and chunked. Used for request bodies,
- * and for responses that the application has chunked itself. It copies nothing: each call returns one run
- * of body bytes inside the input. */
+/* h1_body.h: the body decoder (RFC 9112 6 and 7) for Content-Length and chunked. Used for request bodies, and
+ * for responses that the application has chunked itself. It copies nothing: each call returns one run of body
+ * bytes (a slice of the input). */
 #ifndef BB_H1_BODY_H
 #define BB_H1_BODY_H
 
@@ -30,7 +30,7 @@ void bb__body_start_chunked(struct bb__body *body, uint32_t trailer_bytes_max, u
  * Returns BB_OK: the body is complete; bytes from *used on are not part of the body. BB_AGAIN: if *used <
  * len, call again with the rest, else with more input. 400 or 431: the status to send; in[*used] is the byte
  * that was rejected, and every later call returns the same status. The decoded bytes and the result do not
- * depend on how the input is cut into calls. */
+ * depend on how the input is divided among calls. */
 int bb__body_decode(struct bb__body *body, const char *in, size_t len, size_t *used, struct bb_slice *out);
 
 bool bb__body_done(const struct bb__body *body);

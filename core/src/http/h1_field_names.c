@@ -6,9 +6,10 @@
 
 #include "bontebok.h"
 
-/* Slots that a lookup checks, beginning with the slot of the hash. Without this limit a client could choose
- * names with equal hashes, and each lookup would compare all of them. No name is removed, so a name that
- * finds no free slot at first never finds one later. All fields of one name have the same id. */
+/* A lookup checks this many slots, beginning with the slot of the hash. Without this limit a client could
+ * choose names with equal hashes, and each lookup would compare all of them. No name is removed, so a name
+ * that finds no free slot at first never finds one later. Therefore all fields with the same name have the
+ * same id. */
 #define REACH 8
 
 /* These names are known from the start, so that a flood of invented names cannot keep them out. */

@@ -1,6 +1,7 @@
-/* h1_field_names.h: the table of field names that a lane has learned. A learned name is recognized by one
- * comparison, without a check of its bytes. The table starts with common names. Its size is fixed, so that
- * invented names cost no memory. Used by the head parser, which also works without a table.
+/* h1_field_names.h: the table of field names that a lane (a thread that serves requests) has learned. A
+ * learned name is recognized by one comparison. Only valid names are learned, so the parser need not check
+ * the bytes again. The table starts with common names. Its size is fixed, so that invented names cost no
+ * memory. Used by the head parser, which also works without a table.
  *
  * A learned name has an id. The id never changes and is the same in any letter case. A client sends its
  * fields in the same order in each request. So for each name the table remembers the spelling of the name
@@ -37,7 +38,7 @@ struct bb__guess {
 struct bb__field_names {
     struct bb__guess after[BB_NAME_IDS];
     struct bb__folded {
-        char bytes[BB_NAME_MAX + 4]; /* in lower case, then NULs: names are compared as whole blocks */
+        char bytes[BB_NAME_MAX + 4]; /* in lower case, then NULs, because whole blocks are compared */
     } known[BB_NAME_IDS];
     uint8_t kinds[BB_NAME_IDS];
     unsigned count;               /* number of known names: known[1..count] */

@@ -49,8 +49,8 @@ static int understand_host(struct bb_head *head, struct bb__field_facts *facts, 
     return BB_OK;
 }
 
-/* A request may have one Content-Length, of digits only. RFC 9110 8.6 allows a list of equal lengths, but the
- * core rejects it. */
+/* A request may have one Content-Length, which has only digits. RFC 9110 8.6 allows a list of equal lengths,
+ * but the core rejects it. */
 static int understand_content_length(struct bb_head *head, const struct bb_field *field)
 {
     if (head->has_length || head->chunked || field->value_len == 0) return 400;

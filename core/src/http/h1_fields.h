@@ -1,12 +1,12 @@
 /* h1_fields.h: interprets the fields that the core itself understands: Host, Content-Length,
  * Transfer-Encoding, Connection and Expect. Also notes whether X-Request-Start is present. The head parser
- * calls this file for each field, in order. */
+ * calls these functions for each field, in order. */
 #ifndef BB_H1_FIELDS_H
 #define BB_H1_FIELDS_H
 
 #include "bontebok.h"
 
-/* Facts about the fields so far that are not in struct bb_head. */
+/* Facts about the fields so far, in addition to struct bb_head. */
 struct bb__field_facts {
     bool host;       /* a Host field has come */
     bool close;      /* a Connection field has this option */

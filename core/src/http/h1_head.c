@@ -1,6 +1,5 @@
 /* h1_head.c: see h1_head.h. The parser judges each byte only by the bytes before it. So a malformed head
- * gives the same status if it comes whole and if it comes byte by byte. The first mistake decides the
- * status. */
+ * gives the same status whether it comes whole or byte by byte. The first mistake decides the status. */
 #include "http/h1_head.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "http/h1_target.h"
 
 #define METHOD_MAX 32
-#define LONGEST    ((size_t)UINT32_MAX / 2) /* upper bound of all limits: value_len has 32 bits */
+#define LONGEST    ((size_t)UINT32_MAX / 2) /* upper bound of all limits, because value_len has 32 bits */
 
 struct input {
     const char *at;  /* the next byte */
@@ -146,9 +145,9 @@ static int parse_value(struct input *input, struct bb_field *field)
     return BB_OK;
 }
 
-/* Fields that an application must not see. A name with "_" and the same name with "-" have the same CGI name.
- * With "_" a client could imitate a field that a proxy sets or removes. The field Proxy would become
- * HTTP_PROXY, an environment variable in which programs look for the address of their proxy. */
+/* Returns whether the application must not see the field. A name with "_" and the same name with "-" have the
+ * same CGI name. With "_" a client could imitate a field that a proxy sets or removes. The field Proxy would
+ * become HTTP_PROXY, an environment variable in which programs look for the address of their proxy. */
 static bool is_dropped(const struct bb_field *field, const struct bb__head_limits *limits)
 {
     return field->kind == BB_FIELD_PROXY ||
@@ -165,7 +164,7 @@ static bool meet(struct met *met, const struct bb_field *field)
     uint64_t *bits = &met->bits[field->id / 64], bit = (uint64_t)1 << field->id % 64;
     bool again = (*bits & bit) != 0;
     *bits |= bit;
-    return again || field->kind == BB_FIELD_UNDERSCORE; /* another field may have its CGI name */
+    return again || field->kind == BB_FIELD_UNDERSCORE; /* another field may have the same CGI name */
 }
 
 static int parse_fields(struct input *whole, const struct bb__head_limits *limits,

@@ -19,7 +19,7 @@ struct bb__head_limits {
  * line.
  * BB_AGAIN: no mistake so far, but the head is incomplete.
  * 400..599: the status to send, returned as soon as it is certain. head->method is set if it was read.
- * Repeated parsing of a growing buffer gives the same result as parsing it once. */
+ * Repeated parsing of a growing buffer gives the same result as one parse of the whole buffer. */
 int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits,
                    struct bb__field_names *names, struct bb_field *fields, struct bb_head *head,
                    size_t *head_len);

@@ -8,11 +8,11 @@
 
 #include "http/h1_status.h"
 
-/* Maximum length of all that head() and error() add, without the server's name: Date, Server, type, length or
- * coding, Retry-After, Connection, empty line. */
+/* Maximum length of the fields that head() or error() adds, without the server's name: Date, Server, type,
+ * length or coding, Retry-After, Connection, empty line. */
 #define OWN_FIELDS_MAX 192
 
-/* The most digits of a uint64_t. */
+/* Maximum number of digits of a uint64_t. */
 #define DIGITS_MAX 20
 
 int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int status)
@@ -35,7 +35,7 @@ static bool is_bodyless(const struct bb__h1_reply *reply)
            reply->status == 304;
 }
 
-/* A client reads a 205 like a 200, so it needs "Content-Length: 0". */
+/* A client reads a 205 like a 200, so a 205 needs "Content-Length: 0". */
 static void announce_nothing(struct bb__h1_reply *reply)
 {
     reply->has_chunked = false;
@@ -43,7 +43,7 @@ static void announce_nothing(struct bb__h1_reply *reply)
     reply->content_length = 0;
 }
 
-/* RFC 9112 6.3. If the host's body_length is announced, also sets content_length. */
+/* RFC 9112 6.3. If body_length is announced, also sets content_length. */
 static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body_length)
 {
     if (reply->status == 205) announce_nothing(reply);
@@ -57,17 +57,17 @@ static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body
     return reply->minor_version > 0 && reply->chunked_transfer ? BB_FRAMING_CHUNKED : BB_FRAMING_CLOSE;
 }
 
-/* Tells whether Content-Length is sent. 1xx and 204 must not have it (RFC 9110 8.6). A response to HEAD and a
- * 304 have the application's Content-Length, but never the host's body_length: Rack::Head has emptied the
- * body. A response with both chunked and Content-Length can be read in two ways (RFC 9112 6.2). */
+/* Tells whether Content-Length is sent. 1xx and 204 must not have it (RFC 9110 8.6). A 304, or a response to
+ * HEAD, can have the application's Content-Length. It never sends body_length, because Rack::Head has emptied
+ * the body. A response with both chunked and Content-Length can be read in two ways (RFC 9112 6.2). */
 static bool announces_length(const struct bb__h1_reply *reply)
 {
     if (reply->status < 200 || reply->status == 204) return false;
     return reply->has_length && !reply->has_chunked;
 }
 
-/* After a 1xx, the client still waits for the final response. On an open connection, the client would take
- * the response to its next request for this final response. */
+/* After a 1xx, the client still waits for the final response. If the connection stayed open, the client would
+ * treat the response to its next request as this final response. */
 static bool must_close(const struct bb__h1_reply *reply)
 {
     return reply->has_close || reply->status < 200 || reply->framing == BB_FRAMING_APP_DECODED ||

@@ -1,5 +1,5 @@
 /* h1_reply.h: the reply encoder (RFC 9112 4 to 7). It turns status, fields and body parts into the bytes of
- * one response. Used by lane/reply.c, which sends the bytes; the encoder knows no socket. The calls of a
+ * one response. Used by lane/reply.c, which sends the bytes. The encoder does not use sockets. The calls of a
  * reply are: start, field*, head, part*, end. A reply may be started again until its first bytes are sent. */
 #ifndef BB_H1_REPLY_H
 #define BB_H1_REPLY_H
@@ -46,15 +46,16 @@ int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const ch
                        const char *value, size_t value_len);
 
 /* Ends the head; bb_reply_head() in bontebok.h has the contract. Chooses the framing. Appends Date, Server
- * (NUL-terminated, "" for none), Content-Length or Transfer-Encoding, and the empty line. Also appends
- * "Connection: close", or for an HTTP/1.0 client "Connection: keep-alive". Returns BB_OK or BB_ENOMEM. */
+ * (NUL-terminated, "" for none), Content-Length or Transfer-Encoding, and the empty line. If the connection
+ * is not kept, appends "Connection: close". If the connection of an HTTP/1.0 client is kept, appends
+ * "Connection: keep-alive". Returns BB_OK or BB_ENOMEM. */
 int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t body_length,
                       struct bb__date *date, const char *server);
 
 /* The length of the longest chunk head: 16 hex digits and CRLF. */
 #define BB_CHUNK_HEAD_MAX 18
 
-/* Maximum number of spans of one part() call: chunk head, bytes, CRLF. */
+/* Maximum number of spans (bytes to send) of one part() call: chunk head, bytes, CRLF. */
 #define BB_PART_SPANS 3
 
 /* Frames the body part at[0..len), or its first bytes. The encoder counts framed bytes as sent, so the caller
@@ -73,7 +74,7 @@ unsigned bb__h1_reply_part(struct bb__h1_reply *reply, const char *at, size_t le
                            char chunk_head[BB_CHUNK_HEAD_MAX], struct bb_slice spans[BB_PART_SPANS],
                            size_t *used);
 
-/* Ends the body. *last: static bytes to send: the last chunk if the core chunks the body, else empty. Returns
+/* Ends the body. *last: static bytes to send (the last chunk if the core chunks the body), or empty. Returns
  * BB_OK: the body was complete, and keep_alive is final. BB_ESHORT: the body was shorter than its
  * Content-Length, or the application's chunks were malformed or incomplete. After BB_ESHORT the caller must
  * reset the connection, so that the client notices the error. */

@@ -1,4 +1,4 @@
-/* h1_reply_body.c: see h1_reply.h. Frames the body of a response: makes spans to send from the host's parts.
+/* h1_reply_body.c: see h1_reply.h. Frames the body of a response: turns its parts into spans (bytes to send).
  * Checks at the end that the body has the length that the head announced. */
 #include "http/h1_reply.h"
 

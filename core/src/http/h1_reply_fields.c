@@ -6,8 +6,8 @@
 
 enum kind { PASSED, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE, SERVER, DROPPED };
 
-/* `lower` is in lower case. "| 0x20" also turns some control bytes into "-" or ".". This does no harm: names
- * have no control bytes, and values are compared only with words of letters. */
+/* `lower` is in lower case. "| 0x20" also turns some control bytes into "-" or ".". This does no harm,
+ * because names have no control bytes, and values are compared only with words of letters. */
 static inline bool is_same(const char *name, const char *lower, size_t len)
 {
     for (size_t i = 0; i < len; ++i)
@@ -17,8 +17,8 @@ static inline bool is_same(const char *name, const char *lower, size_t len)
 
 #define IS(literal) is_same(name, (literal), sizeof(literal) - 1)
 
-/* Fields about this connection belong to the core (RFC 9110 7.6.1). Names that begin with "rack." are for the
- * host only. For an ordinary name, the length and at most a few letters are compared. */
+/* Fields about this connection belong to the core (RFC 9110 7.6.1). Names that begin with "rack." are not for
+ * the client. For an ordinary name, only the length and at most a few letters are compared. */
 static enum kind kind_of(const char *name, size_t len)
 {
     if (len >= 5 && IS("rack.")) return DROPPED;
@@ -63,7 +63,7 @@ static struct bb_slice trimmed(const char *at, const char *end)
     return (struct bb_slice){at, (size_t)(end - at)};
 }
 
-/* Rejects two different lengths: a client could use one and a proxy the other. */
+/* Rejects two different lengths, because a client could use one and a proxy the other. */
 static int take_length(struct bb__h1_reply *reply, struct bb_slice line)
 {
     struct bb_slice digits = trimmed(line.at, line.at + line.len);

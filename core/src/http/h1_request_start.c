@@ -35,7 +35,7 @@ static uint64_t parse(const char *at, const char *end)
     return at == end ? start : 0;
 }
 
-/* Returns 0 if there are several fields: one may be the client's, and the core cannot know which one. */
+/* Returns 0 if there are several fields, because the core cannot know which one the client has sent. */
 uint64_t bb__request_start(const struct bb_head *head)
 {
     const struct bb_field *found = NULL;

@@ -108,7 +108,7 @@ static inline block except(block marks, block exceptions)
 
 #define MASK_BITS 4
 
-/* NEON has no movemask: narrowing by four bits leaves one nibble for each byte. */
+/* NEON has no movemask. Instead, narrowing by four bits leaves one nibble for each byte. */
 static inline uint64_t mask(block marks)
 {
     uint8x8_t nibbles = vshrn_n_u16(vreinterpretq_u16_u8(marks), 4);

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the first byte that a field value must not contain (RFC 9110 5.5): a control byte other than
- * HTAB, or DEL. obs-text is allowed. */
+/* Returns the first byte that a field value must not contain (RFC 9110 5.5): DEL, or a control byte other
+ * than HTAB. obs-text is allowed. */
 const char *bb__scan_value(const char *at, const char *end);
 
 /* Returns the first byte that a request target must not contain: SP, control bytes, DEL, "#". */
@@ -29,8 +29,8 @@ static inline bool bb__is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
-/* True if at[0..len) is `word` in any letter case. `word` is in lower case. Not strncasecmp(): the host
- * may have set a locale, and in Turkish "I" is not the upper case of "i". */
+/* True if at[0..len) is `word` in any letter case. `word` is in lower case. strncasecmp() is not used,
+ * because it depends on the locale: in Turkish "I" is not the upper case of "i". */
 bool bb__is_word(const char *at, size_t len, const char *word);
 
 #endif

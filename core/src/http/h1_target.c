@@ -26,7 +26,7 @@ static bool is_hex(char byte)
     return is_digit(byte) || (byte >= 'A' && byte <= 'F') || (byte >= 'a' && byte <= 'f');
 }
 
-/* Skips a reg-name; an IPv4address is also a reg-name. Returns its end. */
+/* Skips a reg-name and returns the end of the reg-name. An IPv4address is also a reg-name. */
 static const char *skip_reg_name(const char *at, const char *end)
 {
     for (;; at += 3) {
@@ -115,7 +115,7 @@ bool bb__authority_split(struct bb_slice authority, struct bb_slice *host, struc
 
 /* ---- the forms of a target ---- */
 
-/* Returns the address after "http://" or "https://", in any letter case (RFC 3986 3.1), or NULL. */
+/* Returns a pointer to the byte after "http://" or "https://" (in any letter case, RFC 3986 3.1), or NULL. */
 static const char *skip_scheme(struct bb_slice target)
 {
     if (target.len >= 7 && bb__is_word(target.at, 7, "http://")) return target.at + 7;

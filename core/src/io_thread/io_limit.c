@@ -1,7 +1,7 @@
-/* io_limit.c: what the I/O thread does with a request that takes too long. At the soft limit
- * (request_timeout_soft) the I/O thread informs the host, which may end the request. At the hard limit
- * (request_timeout) the client gets a 504, and the I/O thread informs the host again. The core cannot end a
- * host thread that hangs. See io_work.h. */
+/* io_limit.c: what the I/O thread does if the request of a lane (a thread that serves requests) takes too
+ * long. At the soft limit (request_timeout_soft) the I/O thread informs the host (the program that calls the
+ * core: Ruby), which can end the request. At the hard limit (request_timeout) the client gets a 504, and the
+ * I/O thread informs the host again. The core cannot end a host thread that hangs. See io_work.h. */
 #include "http/h1_reply.h"
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 
 /* Returns the time (ms) when the request reaches the limit. Time in which the lane waits for the client does
- * not count. UINT64_MAX: there is no limit or no request, the lane waits for the client now, or the I/O
- * thread has already noted that the request is past the limit (known). */
+ * not count. Returns UINT64_MAX if there is no limit or no request, if the lane waits for the client now, or
+ * if the I/O thread has already noted that the request is past the limit (known). */
 static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
 {
     if (limit == 0 || known || !lane->watched.has_request || atomic_load(&lane->reply.waits))
@@ -44,13 +44,13 @@ uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane)
     return bb__io_watches_reader(lane) ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
 }
 
-/* us: the request's time in the queue plus its time with the host. */
+/* Returns the request's time in the queue plus its time with the host, in us. */
 static uint64_t duration_of(const struct bb_lane *lane)
 {
     return bb__clock_us() - lane->watched.since + lane->request.queue_time;
 }
 
-/* Sends the 504, as many bytes as the socket takes. The lane has sent no byte of its response. */
+/* Sends the 504. Bytes that the socket does not take are lost. The lane has sent no byte of its response. */
 static void respond(struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__conn_context *context = &io->context;
@@ -65,7 +65,7 @@ static void respond(struct bb__io_thread *io, const struct bb_lane *lane)
     bb__sock_end_sending(conn->fd);
 }
 
-/* Part of the response was sent. The client sees that the rest is missing. */
+/* Called if a part of the response was sent. The shutdown shows the client that the rest is missing. */
 static void cut(struct bb__conn *conn)
 {
     (void)shutdown(conn->fd, SHUT_RDWR);
@@ -144,8 +144,8 @@ static bool has_others(struct bb_worker *worker)
            bb__worker_has_queued(worker);
 }
 
-/* If there is no parent, nobody replaces this worker, so the worker does not drain. The host's threads may
- * still finish their requests. */
+/* If there is no parent process, nobody replaces this worker, so the worker does not drain (end gracefully).
+ * The host's threads can still finish their requests. */
 void bb__io_check_overdue(struct bb__io_thread *io)
 {
     struct bb_worker *worker = io->worker;

@@ -1,7 +1,7 @@
 /* io_queue.c: applies MaxQueue and QueueTimeout to requests that wait in the accept queues and in the shared
- * queue, while no lane of any process is idle. Also takes the connections that were in the accept queues when
- * the worker began to drain. The I/O thread calls these functions while it has the connection set of a busy
- * lane. See io_work.h. */
+ * queue, while no lane (a thread that serves requests) of any process is idle. This file also takes the
+ * connections that were in the accept queues when the worker began to drain (end gracefully). The I/O thread
+ * calls these functions while it has the set (all connections) of a busy lane. See io_work.h. */
 #include "conn/conn_admission.h"
 #include "io_thread/io_work.h"
 
@@ -16,8 +16,8 @@ static bool nobody_is_idle(const struct bb_worker *worker)
 
 /* ---- new connections ---- */
 
-/* Accepts under the worker's lock, because another thread may close the listeners. BB_AGAIN: there is nothing
- * to accept. */
+/* Accepts under the worker's lock, because another thread may close the listeners. Returns BB_AGAIN if there
+ * is nothing to accept. */
 static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
 {
     int code = BB_AGAIN;
@@ -83,9 +83,10 @@ static bool is_overdue(const struct bb__io_thread *io, const struct bb__shared_s
     return now > first->since && now - first->since >= limit;
 }
 
-/* Takes the first message of the shared queue. False: the queue is empty. *nudged becomes true if the message
- * has no connection (bb__worker_nudge()). If a lane has just taken the overdue message, this function takes
- * the next message. A request that is not overdue goes to the end of the queue. */
+/* Takes the first message of the shared queue. Returns false if the queue is empty or fails. *nudged becomes
+ * true if the message has no connection (bb__worker_nudge()). The caller has found that the first message is
+ * overdue. If a lane has taken that message since then, this function takes the next message. If the request
+ * of that message is not overdue, it goes to the end of the queue. */
 static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nudged)
 {
     struct bb__conn_context *context = &io->context;

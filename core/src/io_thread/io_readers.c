@@ -1,12 +1,14 @@
-/* io_readers.c: limits how many lanes wait for clients that read slowly. While other requests wait, at most
- * half of all lanes of the server may wait for clients. For each lane above half, the I/O thread resets one
- * slow reader. The lane waits for room in the spool, so the reader is the lane's own client or a slower
- * client with a response in the spool. See io_work.h. */
+/* io_readers.c: limits how many lanes (threads that serve requests) wait for clients that read slowly. While
+ * other requests wait, at most half of all lanes of the server are allowed to wait for clients. For each lane
+ * above half, the I/O thread resets one slow client. This is the client that the lane waits for, or a slower
+ * client whose response is in the spool. The reset makes room in the spool, and the lane waits for this room.
+ * See io_work.h. */
 #include "io_thread/io_work.h"
 
 #include <sys/socket.h>
 
-/* ms. If the server has only one lane, the lane may wait for its client for this time while requests wait. */
+/* ms. If the server has only one lane, the lane stops waiting for its client when other requests have waited
+ * for this time. */
 #define LAST_LANE 1000
 
 /* ---- which lanes wait ---- */
@@ -21,7 +23,7 @@ static bool waits(const struct bb_lane *lane)
     return atomic_load(&lane->reply.waits);
 }
 
-/* Returns the waiting lane of this process with the slowest client, or NULL. */
+/* Returns the lane of this process that waits for the slowest client, or NULL. */
 static struct bb_lane *slowest_lane(const struct bb_worker *worker)
 {
     struct bb_lane *slowest = NULL;
@@ -51,8 +53,8 @@ static bool others_wait(struct bb__io_thread *io)
     return found;
 }
 
-/* Whether the lane must stop waiting for its client: more than half of the lanes wait, and the client is one
- * of the slowest. */
+/* Whether the lane must stop waiting for its client, because more than half of the lanes wait and this client
+ * is one of the slowest. */
 static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__scoreboard_waits found = count(io->worker, lane);
@@ -63,16 +65,17 @@ static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane
 
 /* ---- which client is reset ---- */
 
-/* Takes the set of a busy lane for the I/O thread, until bb__io_let_go(). False: the set is not PARKED
- * (set_owner.h). The lane has taken the set back, or has just begun its request. */
+/* Takes the set (all connections) of a busy lane for the I/O thread. bb__io_let_go() ends this. Returns false
+ * if the set is not PARKED (set_owner.h). The set is not PARKED before the I/O thread has taken it, and after
+ * the lane has taken it back. */
 static bool hold_on(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_PARKED &&
            bb__owner_unpark(&lane->owner);
 }
 
-/* Returns the slowest client of the set with a response in a file, or NULL. Responses in memory do not
- * matter, because the waiting lane needs room in SpoolDir. */
+/* Compares the clients whose response is in a file. Returns the slowest, or NULL if there is none. Responses
+ * in memory do not matter, because the waiting lane needs room in SpoolDir. */
 static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t now)
 {
     struct bb__conn *slowest = NULL;
@@ -89,7 +92,7 @@ static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t 
     return slowest;
 }
 
-/* Returns the lane with the slowest reader in its set. NULL: each reader is faster than `rate` (bytes per
+/* Returns the lane that has the slowest reader, or NULL if all readers are faster than `rate` (bytes per
  * second). */
 static struct bb_lane *lane_of_slower(const struct bb__io_thread *io, uint64_t rate)
 {
@@ -124,7 +127,7 @@ static void reset_in(struct bb__io_thread *io, struct bb_lane *lane)
     bb__conn_set_end(&lane->set, &io->context, conn, BB_CONN_END_RESET);
 }
 
-/* The lane sees the shutdown and informs its host. */
+/* The lane notices the shutdown, and bb_reply_wait() returns BB_EGONE. */
 static void reset_current(struct bb__io_thread *io, struct bb_lane *lane)
 {
     if (!waits(lane)) return;
@@ -145,8 +148,8 @@ static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
     if (lane) bb__eventfd_raise(waiting->intake.wake_fd);
 }
 
-/* If the server has only one lane, the lane may get many slow readers in a row. awaited_since does not change
- * while requests wait, so the lane may wait for LAST_LANE ms only once, and not once for each reader. */
+/* If the server has only one lane, the lane may get many slow readers in a row. These readers share one
+ * period of LAST_LANE ms, because awaited_since does not change while requests wait. */
 static void note_awaited(struct bb__io_thread *io)
 {
     uint64_t now = io->context.now;

@@ -1,9 +1,11 @@
-/* io_thread.c: the loop of the I/O thread: when it looks at the lanes, and which connection sets it takes.
- * io_work.c handles one set. A look is one check of all lanes. The thread looks once per tick while lanes
- * have requests. If two looks in a row find the same request on a lane, the request is long, and the thread
- * takes over the lane's set. After BB_QUIET_LOOKS looks without a new request the thread sleeps. A lane wakes
- * the thread when it begins a request and other connections may wait for the lane. The thread sets `asleep`
- * and then looks once more. So either the thread sees a new request, or the lane sees `asleep`. */
+/* io_thread.c: the loop of the I/O thread. The loop decides when the thread looks at the lanes (threads that
+ * serve requests), and which lane's set (all its connections) the thread takes. io_work.c handles one set. A
+ * look is one check of all lanes. The thread looks once per tick (BB_TICK to BB_TICK_MAX ms) while lanes have
+ * requests. If two looks in a row find the same request on a lane, the request is long, and the thread takes
+ * over the lane's set. After BB_QUIET_LOOKS looks without a new request the thread sleeps. A lane wakes the
+ * thread when the lane begins a request and other connections may wait for the lane. Before the thread
+ * sleeps, it sets `asleep` and then looks once more. A lane begins its request and then reads `asleep`. So
+ * either the thread sees the new request, or the lane sees `asleep`. */
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 
@@ -15,11 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* us. If the thread wakes up this much too late, its process was frozen (SIGSTOP), or the machine was. */
+/* us. If the thread wakes up this much too late, its process (SIGSTOP) or the whole machine was frozen. */
 #define STOPPED 1000000
 
 /* ms. The longest wait while requests have a time limit. If the process is frozen and continued within one
- * wait, the thread does not notice it. */
+ * wait, the thread does not notice this. */
 #define COUNTED_WAIT 1000
 
 #define STACK_SIZE (256 * 1024)
@@ -63,8 +65,8 @@ static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned wor
     return false;
 }
 
-/* While a lane is ALONE (set_owner.h), no connection waits for it. The I/O thread takes its set only to show
- * the request's label on the scoreboard. */
+/* While a lane is ALONE (set_owner.h), no connection waits for the lane. The I/O thread takes the lane's set
+ * only to show the request's label (method and path) on the scoreboard. */
 static bool is_long_alone(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
     if (!is_alone(word)) return false;
@@ -103,7 +105,8 @@ static bool is_awaited(struct bb_worker *worker)
 }
 
 /* While one lane of the worker has a long request and another process is idle, the worker does not accept.
- * The long request may hold the host's global lock, so the idle process can serve new connections sooner. */
+ * The long request may hold the global lock of the host (Ruby), and then the worker's other lanes cannot run.
+ * The idle process can serve new connections sooner. */
 static void update_accept_pause(struct bb__io_thread *io)
 {
     struct bb_worker *worker = io->worker;
@@ -117,8 +120,8 @@ static void update_accept_pause(struct bb__io_thread *io)
     if (pause != paused) bb__worker_pause_accepting(worker, pause);
 }
 
-/* us for which the process or the machine was frozen while the I/O thread waited. This time does not count
- * against the application. */
+/* Returns how many us the process or the machine was frozen while the I/O thread waited. This time does not
+ * count against the application. */
 static uint64_t time_lost(const struct bb__io_thread *io)
 {
     uint64_t late = io->context.read_at > io->due_back ? io->context.read_at - io->due_back : 0;
@@ -154,7 +157,8 @@ static void look(struct bb__io_thread *io)
 
 /* ---- waiting ---- */
 
-/* Whether a lane has a request that no look has seen. *due: ms, when a PARKED set next needs a step. */
+/* Whether a lane has a request that no look has seen. *due: the time (ms) when the next PARKED set needs a
+ * step. */
 static bool has_new(struct bb__io_thread *io, uint64_t *due)
 {
     bool found = false;
@@ -280,7 +284,7 @@ int bb__io_start(struct bb_worker *worker)
     io->kick_source.kind = BB_SOURCE_WAKE;
     io->tick = BB_TICK;
     io->due_back = UINT64_MAX;
-    (void)pthread_mutex_init(&io->link.lock, NULL); /* this kind of mutex cannot fail */
+    (void)pthread_mutex_init(&io->link.lock, NULL); /* cannot fail for this kind of mutex */
     (void)pthread_mutex_init(&io->link.time_lock, NULL);
     int code = prepare(io);
     if (code == BB_OK) code = start_thread(io);
@@ -301,7 +305,7 @@ bool bb__io_stop(struct bb__io_thread *io)
         bb__eventfd_raise(io->link.kick_fd);
         struct timespec end = bb__io_wait_end();
         if (bb__io_hangs(&io->link) || pthread_timedjoin_np(io->thread, NULL, &end) != 0) return false;
-        bb__conn_context_close(&io->context); /* not in a forked child: a change may be unfinished */
+        bb__conn_context_close(&io->context); /* not in a forked child, whose copy may be inconsistent */
     }
     release(io);
     return true;

@@ -3,14 +3,14 @@
 
 #include <errno.h>
 
-/* How often in a row the I/O thread reads the events of one set. */
+/* How often in a row the I/O thread reads the events of one set (the connections of one lane). */
 #define TURNS 4
 
 /* ---- parts of a step ---- */
 
-/* Passes on the connections of the ready list, each once: a connection may return to the end of the list.
- * When the shared queue is full, the remaining connections move to the end of the list, in their order. They
- * are not read, because there may be thousands of them. */
+/* Passes on the connections of the ready list, each only once, because a connection may return to the end of
+ * the list. When the shared queue is full, the remaining connections move to the end of the list, in their
+ * order. They are not read, because there may be thousands of them. */
 static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__conn_set *set = &lane->set;
@@ -38,9 +38,9 @@ static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const str
 }
 
 /* Reads the set's events until none is left, because the I/O thread's poller reports the set only once
- * (edge-triggered). After TURNS reads, other sets are next. If the lane wants its set back, drops the
- * remaining events. The set's poller reports these events to the lane again. True: there may be more
- * events. */
+ * (edge-triggered). After TURNS reads, other sets are next. If the lane wants its set back, the remaining
+ * events are dropped, because the set's poller reports them to the lane again. Returns true if there may be
+ * more events. */
 static bool take_events(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;
@@ -86,8 +86,8 @@ static void enter(struct bb__io_thread *io, struct bb_lane *lane)
     if (lane->watched.unheard) watch(io, lane);
 }
 
-/* If this worker drains and other workers continue, passes the idle connections on to the other workers.
- * False: some connections could not be passed on now. */
+/* If this worker drains (ends gracefully) and other workers continue, passes the idle connections on to the
+ * other workers. Returns false if some connections could not be passed on now. */
 static bool hand_over(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb_worker *worker = io->worker;

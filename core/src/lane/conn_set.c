@@ -55,7 +55,7 @@ static void tell_lost(struct bb__conn_context *context, struct bb__event_pace *l
     bb__event_add_paced(&context->events, lost, context->now, &event);
 }
 
-/* How often workers may send a request back to the shared queue because they cannot serve it. After that, a
+/* A request that a worker cannot serve goes back to the shared queue, at most this many times. After that, a
  * worker rejects the request. */
 #define SENT_BACK_MAX 3
 
@@ -125,7 +125,8 @@ void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn)
     conn->registered = false;
 }
 
-/* Takes the connection out of the poller, which would otherwise report it at each look until it is read. */
+/* Takes the connection out of the poller, which would otherwise report the connection at each epoll_wait()
+ * until the connection is read. */
 static void push_ready(struct bb__conn_set *set, struct bb__conn *conn)
 {
     bb__conn_set_unwatch(set, conn);
@@ -208,7 +209,7 @@ void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *contex
         push_ready(set, conn);
 }
 
-/* A connection in the middle of a head counts as idle. */
+/* A connection that has received only a part of a head counts as idle. */
 static bool is_idle(const struct bb__conn *conn)
 {
     return conn->state == BB_CONN_HEAD && !conn->is_ready && !bb__conn_has_unsent(conn);

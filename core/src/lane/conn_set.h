@@ -1,6 +1,7 @@
-/* conn_set.h: the connections of one lane, with the poller that reports their events, their timeouts, and the
- * list of ready connections, which wait to be served. A set has one owner at a time: the thread that calls
- * these functions. A look at the poller is one epoll_wait(). A set knows no host and no listener. */
+/* conn_set.h: the set of the connections of one lane (a thread that serves requests). The set also has the
+ * poller that reports events of these connections, their timeouts, and a list of ready connections, which
+ * wait to be served. A set has one owner at a time: the thread that calls these functions. A look at the
+ * poller is one epoll_wait(). The functions do not handle listeners. */
 #ifndef BB_CONN_SET_H
 #define BB_CONN_SET_H
 
@@ -13,7 +14,7 @@
  * delay. */
 #define BB_AWAY_TIME 100
 
-/* For due_back: nothing is due until an event comes. */
+/* The value of due_back if nothing is due until an event comes. */
 #define BB_NOT_DUE (UINT64_MAX - BB_AWAY_TIME)
 
 struct bb__conn_set {
@@ -23,7 +24,7 @@ struct bb__conn_set {
     struct bb__conn *conns; /* all connections of the set */
     uint64_t count;
     unsigned unsent;                           /* connections that wait until their client takes bytes */
-    struct bb__conn *ready_first, *ready_last; /* connections with bytes to read */
+    struct bb__conn *ready_first, *ready_last; /* the list of ready connections */
     unsigned ready_count;
     bool shared_queue_is_full;           /* no room for the first ready connection */
     atomic_uint_fast64_t *process_count; /* connections of all sets of the process */
@@ -39,8 +40,9 @@ int bb__conn_set_open(struct bb__conn_set *set, const struct bb_settings *settin
 /* The caller has ended all connections. */
 void bb__conn_set_close(struct bb__conn_set *set);
 
-/* The owner calls bb__conn_set_look() at each look at the poller. now: ms. If the owner was busy, or its
- * process was frozen (SIGSTOP), and the look comes too late, extends all timeouts by the delay. */
+/* The owner calls bb__conn_set_look() at each look at the poller. now: ms. If the look comes too late,
+ * because the owner was busy or its process was frozen (SIGSTOP), all timeouts except BB_TIMEOUT_KEEPALIVE
+ * are extended by the delay. */
 void bb__conn_set_excuse(struct bb__conn_set *set, uint64_t now);
 static inline void bb__conn_set_look(struct bb__conn_set *set, uint64_t now)
 {
@@ -74,14 +76,14 @@ enum bb__received {
     BB_RECEIVED_MESSAGE,
 };
 
-/* Takes a message from the shared queue. *conn: the connection in the message. The set owns it, and the
- * caller calls bb__conn_resume() next. NULL: there is none, the message was for another worker, or its
- * connection is lost. lost: limits how often lost connections are reported. */
+/* Takes a message from the shared queue. *conn: the connection in the message. The set owns the connection,
+ * and the caller calls bb__conn_resume() next. *conn is NULL if the message has no connection or was for
+ * another worker, or if the connection is lost. lost: limits how often lost connections are reported. */
 enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
                                        const struct bb__shared_queue *shared_queue,
                                        struct bb__event_pace *lost, struct bb__conn **conn);
 
-/* Passes a connection with a complete request on to the shared queue. If the shared queue has no room, or
+/* Sends a connection that has a complete request to the shared queue. If the shared queue has no room, or
  * bb__conn_admit() holds the request, the connection goes to the end of the ready list. If MaxQueue is
  * reached, the request is rejected. */
 void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
@@ -102,9 +104,9 @@ static inline bool bb__conn_set_may_be_asked(const struct bb__conn_set *set)
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
                             const struct bb__shared_queue *shared_queue);
 
-/* Shortens the timeouts of clients that are idle or have not sent a whole head: these timeouts end at most
- * wait_time (ms) after `began`. began: ms, when the worker began to drain. Only the first call has an
- * effect. */
+/* Shortens the timeouts of clients that are idle or have not sent a whole head, and of lingering connections.
+ * These timeouts end at most wait_time (ms) after `began`, or after they were set if that is later. began:
+ * ms, when the worker began to drain (end gracefully). Only the first call has an effect. */
 void bb__conn_set_hurry(struct bb__conn_set *set, uint64_t wait_time, uint64_t began);
 
 /* Takes the first ready connection. There must be one. */

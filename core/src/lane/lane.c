@@ -1,7 +1,8 @@
-/* lane.c: the loop of one host thread: which connection is served next, and when the lane waits. See
- * bontebok.h for the contracts. The cheapest path is accept4, recv, parse, (host), send, close. A new
- * connection is read at once, and enters the poller only if it has to wait. A kept-alive connection stays in
- * the poller (level-triggered) and is not touched between two requests. */
+/* lane.c: the loop of a lane. A lane is one thread of the host (the program that calls the core: Ruby). The
+ * loop decides which connection is served next, and when the lane waits. See bontebok.h for the contracts.
+ * The cheapest path of a request is accept4, recv, parse, the host's work, send, close. A new connection is
+ * read at once, and enters the poller only if it has to wait. A kept-alive connection stays in the poller
+ * (level-triggered) and is not touched between two requests. */
 #include "lane/lane.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ static enum found from_timeouts(struct bb_lane *lane, struct bb__conn **served)
     struct bb__timeout *due = bb__timeout_take_due(&lane->set.timeouts, lane->context.now);
     if (!due) return NOTHING;
     struct bb__conn *conn = bb__conn_of_timeout(due);
-    lane->context.read_at = 0; /* other connections were served since the last look */
+    lane->context.read_at = 0; /* out of date, because other connections were served since the last look */
     return settle(lane, conn, bb__conn_on_timeout(conn, &lane->context), served);
 }
 
@@ -111,7 +112,8 @@ static enum found from_poller(struct bb_lane *lane)
     return lane->pick.busy ? PROGRESS : NOTHING;
 }
 
-/* Takes a ready connection, or a connection that was in an accept queue when the worker began to drain. */
+/* Takes a ready connection, or a connection that was in an accept queue when the worker began to drain (end
+ * gracefully). */
 static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!has_waiting(lane)) return NOTHING;
@@ -131,8 +133,8 @@ static enum found from_shared_queue(struct bb_lane *lane, struct bb__conn **serv
     return found_of(*served);
 }
 
-/* The other places may never be empty. So after each request from another place, a connection of
- * from_waiting() is next. */
+/* If new requests always come, the other places are never empty. So after each request from another place, a
+ * connection of from_waiting() is next. */
 static enum found turn_of_others(struct bb_lane *lane, enum found found)
 {
     if (found == REQUEST) lane->pick.waiting_turn = has_waiting(lane);
@@ -192,14 +194,15 @@ static void tick(struct bb_lane *lane)
         bb__worker_take_events(lane->worker, &context->events);
 }
 
-/* Whether the request has waited for at least one tick of the clock in ms. If not, the clock in us is not
- * read, because it costs more. */
+/* Whether the request has waited for at least one tick of the millisecond clock. If not, the microsecond
+ * clock is not read, because reading it costs more. */
 static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     return conn->ready_at > 0 && conn->ready_at < lane->context.now * 1000;
 }
 
-/* For check_client_connection and access_log. False: the client has closed the connection. */
+/* Does the work for the settings check_client_connection and access_log. Returns false if the client has
+ * closed the connection. */
 static bool attend(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;

@@ -1,5 +1,6 @@
-/* lane.h: one host thread's set of connections and its current request. Used by the files of lane/, and by
- * the I/O thread, which takes the set while the lane is busy. */
+/* lane.h: a lane is one thread of the host (the program that calls the core: Ruby). It has a set of
+ * connections and a current request. Used by the files of lane/, and by the I/O thread, which takes the set
+ * while the lane is busy. */
 #ifndef BB_LANE_H
 #define BB_LANE_H
 
@@ -14,8 +15,8 @@
 /* ms until the next attempt, if the shared queue has no room. */
 #define BB_RETRY 10
 
-/* The thread that answers the current request. Each change is one compare-and-swap, so the lane and the I/O
- * thread cannot both answer.
+/* Shows which thread answers the current request. Each change is one compare-and-swap, so the lane and the
+ * I/O thread cannot both answer.
  *
  *                  the lane, before the first bytes leave     before the last bytes
  *         OPEN ---------------------------------------> SENT ----------------------> ENDED
@@ -42,13 +43,13 @@ struct bb__lane_reply {
     atomic_uint_fast64_t waited; /* ms that the lane has waited for the client */
     atomic_uint_fast64_t
         taking;           /* 1 + bytes per second that the client took at the last wait; 0: no wait yet */
-    atomic_bool waits;    /* the lane waits for the client now: the I/O thread may end the wait */
+    atomic_bool waits;    /* the lane waits for the client now, and the I/O thread may end the wait */
     int64_t given;        /* bytes that the socket has taken */
     int64_t taken_before; /* bytes that the client had taken before the first wait: see reply_wait.c */
     bool sent;            /* bytes of the response may have reached the client */
     bool ended;           /* the end of the body is in `staged`, or was sent */
     int ended_as;         /* BB_OK or BB_ESHORT */
-    bool spools;          /* the client is slow: bytes that memory has no room for go to a file */
+    bool spools;          /* the client is slow, so bytes that memory has no room for go to a file */
     uint64_t moments;     /* us that the lane has waited before it uses the spool */
     int failed;           /* error of bb_reply_write(): bytes are missing, so no more may be sent */
 };
@@ -65,11 +66,11 @@ enum bb__then {
 };
 
 struct bb_lane {
-    struct bb__intake intake; /* what the worker knows of the lane */
+    struct bb__intake intake; /* the part that the worker uses */
     struct bb_worker *worker;
     struct bb__conn_context context;
     struct bb__conn_set set;
-    struct bb__owner owner; /* who has the set: the lane or the I/O thread */
+    struct bb__owner owner; /* the owner of the set: the lane or the I/O thread */
     struct bb__source wake_source;
     bool was_added; /* to the worker's list */
 
@@ -81,9 +82,9 @@ struct bb_lane {
     bool attends;         /* an option needs attend() before the host gets a request */
 
     struct {                    /* lane.c: which connection is next */
-        struct bb__conn *again; /* the connection served last, if its buffer has more */
+        struct bb__conn *again; /* the connection served last, if its buffer has more bytes */
         unsigned in_a_row;      /* responses in a row on one connection */
-        bool busy;              /* the last look found events, so the next one probably will */
+        bool busy;              /* the last look found events, so the next look probably finds some, too */
         bool looked;            /* the lane has looked at the poller since it handed out the last request */
         bool waiting_turn;      /* from_waiting() is next, because the last request came from another place */
         int last_source;        /* lane_source.c: place() of the source served last */
@@ -92,9 +93,9 @@ struct bb_lane {
     struct {            /* lane_accept.c, lane_watch.c */
         bool listening; /* the listeners are in the set, or will be after a pause */
         bool paused;    /* the listeners are out of the set until there is room, or until `resume` */
-        bool sweeps;    /* after a pause: accepts until the queue is empty, without a pause */
+        bool sweeps;    /* after a pause: accepts until the queue is empty, and does not pause before */
         bool try_more;  /* accepts more than one connection */
-        unsigned count; /* connections accepted in this streak: in a row, from one accept queue */
+        unsigned count; /* connections accepted in this streak (in a row, from one accept queue) */
         unsigned last_streak;
         unsigned probe;
         uint64_t resume;                 /* ms */
@@ -105,9 +106,9 @@ struct bb_lane {
     } accept;
 
     struct {                   /* lane_turn.c */
-        enum bb__then then;    /* what to do when the lane has its set again */
-        unsigned not_alone;    /* number of next requests that never count as ALONE (set_owner.h) */
-        uint64_t wanted_since; /* us, since when other threads wait for the host's lock; 0: none waits */
+        enum bb__then then;    /* the next step when the lane has its set again */
+        unsigned not_alone;    /* how many of the next requests never count as ALONE (set_owner.h) */
+        uint64_t wanted_since; /* us, when other threads began to wait for the host's lock; 0: none waits */
     } turn;
 
     struct {               /* lane_drain.c */
@@ -118,7 +119,7 @@ struct bb_lane {
 
     struct {                              /* limit how often each kind of event is reported */
         struct bb__event_pace exhausted;  /* no descriptors, no memory */
-        struct bb__event_pace slow[2];    /* lane_room.c: slow clients ended: [0] readers, [1] senders */
+        struct bb__event_pace slow[2];    /* lane_room.c: ended slow clients: [0] readers, [1] senders */
         struct bb__event_pace lost;       /* connections that were lost */
         struct bb__event_pace log_losses; /* lines of the access log that were lost */
     } paces;
@@ -130,8 +131,8 @@ struct bb_lane {
     } spread;
 
     struct {               /* lane_share.c */
-        uint64_t crowded;  /* us, since when each look has found several events; 0: the last look did not */
-        uint64_t began;    /* us, when the lane began to serve what the last look found */
+        uint64_t crowded;  /* us, when each look began to find several events; 0: the last look did not */
+        uint64_t began;    /* us, when the lane began to serve the events of the last look */
         unsigned requests; /* served since `began` */
         bool done;         /* bb__lane_share() has shared the requests of the last look */
         unsigned mean;     /* us, recent mean time of a request */
@@ -156,7 +157,7 @@ struct bb_lane {
     } extended;
 };
 
-/* The lane that this intake is part of. NULL gives NULL. */
+/* Returns the lane that has this intake, or NULL for NULL. */
 static inline struct bb_lane *bb__lane_of(struct bb__intake *intake)
 {
     return (struct bb_lane *)intake; /* its first member */
@@ -173,7 +174,7 @@ static inline struct bb_lane *bb__next_lane(const struct bb_lane *lane)
     return bb__lane_of(lane->intake.next);
 }
 
-/* Returns the connection with the current request. NULL: the host has none, or this is a forked child. */
+/* Returns the connection with the current request. NULL: there is no request, or this is a forked child. */
 static inline struct bb__conn *bb__lane_current(const struct bb_lane *lane)
 {
     return bb__worker_is_inert(lane->worker) ? NULL : lane->current;
@@ -187,7 +188,7 @@ static inline bool bb__lane_is_source_event(const struct epoll_event *event)
 }
 
 /* Whether the I/O thread has nothing to do for this lane: no other connection can wait for the lane, the
- * worker has no other lane, and neither the time nor the number of requests is limited. */
+ * worker has no other lane, and there is no limit on the time of requests or on waiting requests. */
 static inline bool bb__lane_is_alone(const struct bb_lane *lane)
 {
     return lane->set.count <= (lane->current != NULL) && !lane->worker->limits.counts_time &&
@@ -210,7 +211,8 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted); /* the host is done w
 void bb__lane_log_flush(struct bb_lane *lane);
 void bb__lane_log_tick(struct bb_lane *lane); /* call it from time to time */
 
-/* The lane has drained: writes the last lines. False: the target has not taken them yet. */
+/* Called when the lane has drained (ended gracefully). Writes the last lines of the log. False: the target
+ * has not taken them yet. */
 bool bb__lane_log_last(struct bb_lane *lane);
 
 /* Adds an event for lost lines. Used by the I/O thread as well. */
@@ -221,7 +223,7 @@ void bb__log_tell_losses(struct bb__conn_context *context, struct bb__event_pace
 void bb__lane_watch_sources(struct bb_lane *lane);
 void bb__lane_unwatch_sources(struct bb_lane *lane);
 
-/* There is no room for another connection: takes the sources out of the set for a while. */
+/* Called if there is no room for another connection. Takes the sources out of the set for a while. */
 void bb__lane_pause(struct bb_lane *lane);
 
 /* Returns the time (ms) when the pause is over. */
@@ -272,8 +274,8 @@ bool bb__lane_ensure_descriptor(struct bb_lane *lane);
 /* Closes the least useful idle connection. False: there is none. */
 bool bb__lane_close_least_missed(struct bb_lane *lane);
 
-/* Ends the slowest client's connection, at most ten in a second. False: the last one was less than 100 ms
- * ago, or no client is slow. */
+/* Ends the connection of the slowest client, at most ten times in a second. False: the last time was less
+ * than 100 ms ago, or no client is slow. */
 bool bb__lane_end_slowest(struct bb_lane *lane);
 
 /* Finds a place for a new connection. False: there is none. */
@@ -288,33 +290,33 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn);
  * of the kernel's wait queue. */
 void bb__lane_take_turns(struct bb_lane *lane);
 
-/* Handles the event of the source whose turn it is: `taken`, or another event of the batch. Returns a
- * connection that has a request, or NULL. */
+/* The sources take turns. Handles the event of the next source. This is `taken`, or another event of the last
+ * look. Returns a connection that has a request, or NULL. */
 struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
 
-/* ---- lane_turn.c: who has the set while the host has a request ---- */
+/* ---- lane_turn.c: the owner of the set while the host has a request ---- */
 
-/* The host gets a request: the I/O thread may now take the set. */
+/* Called when the host gets a request. The I/O thread may now take the set. */
 void bb__lane_release_set(struct bb_lane *lane);
 
-/* The lane has no request, but its thread may have to wait for the host's global lock. The I/O thread may now
- * take the set. */
+/* Called when the lane has no request, but its thread may have to wait for the host's global lock. The I/O
+ * thread may now take the set. */
 void bb__lane_release_woken(struct bb_lane *lane);
 
-/* The host has ended its request. Takes the set back and does `then`. If the I/O thread is in the middle of a
- * step, bb__lane_try_reclaim() does both later. */
+/* Called when the host has ended its request. Takes the set back and does `then`. If the I/O thread is in the
+ * middle of a step, bb__lane_try_reclaim() does both later. */
 void bb__lane_reclaim_set(struct bb_lane *lane, enum bb__then then);
 
-/* Takes the set back and does what bb__lane_reclaim_set() could not. False: the I/O thread still has the set.
- * bb__lane_await_set() waits until the I/O thread gives the set back, or bb_lane_wake() is called. */
+/* Completes a bb__lane_reclaim_set() that could not take the set back. False: the I/O thread still has the
+ * set. bb__lane_await_set() waits until the I/O thread gives the set back, or bb_lane_wake() is called. */
 bool bb__lane_try_reclaim(struct bb_lane *lane);
 void bb__lane_await_set(struct bb_lane *lane);
 
-/* For request_timeout. Called before the first bytes of the response are sent, and before the last. False:
- * the I/O thread has taken the connection over. */
+/* If request_timeout is set, this is called before the first bytes and before the last bytes of the response
+ * are sent. False: the I/O thread has taken the connection over. */
 bool bb__lane_may_send(struct bb_lane *lane);
 
-/* The lane sends no more of an incomplete response. False: the I/O thread has answered with 504. */
+/* Ends the sending of an incomplete response. False: the I/O thread has answered with 504. */
 bool bb__lane_stop_sending(struct bb_lane *lane);
 
 /* Called before the lane waits for its client. Wakes the I/O thread, which checks whether other requests need
@@ -332,7 +334,8 @@ void bb__lane_watch_again(struct bb_lane *lane);
 /* Notes that the client has just taken bytes. */
 void bb__reply_note_progress(struct bb_lane *lane);
 
-/* Sends pending bytes. BB_OK; BB_EGONE, also if the client has taken nothing for write_timeout. */
+/* Sends pending bytes. Returns BB_OK, or BB_EGONE if the client is gone or has taken nothing for
+ * write_timeout. */
 int bb__reply_flush_pending(struct bb_lane *lane);
 
 /* ---- lane_share.c: one look finds several requests ---- */
@@ -354,8 +357,8 @@ bool bb__lane_pass_all(struct bb_lane *lane);
 
 /* ---- lane_shared.c ---- */
 
-/* Takes a connection from the shared queue. *served: the connection, if it has a request, else NULL. BB_OK;
- * BB_AGAIN: the queue is empty. */
+/* Takes a connection from the shared queue. *served: the connection, if it has a request, else NULL. Returns
+ * BB_OK, or BB_AGAIN if the queue is empty or no descriptor is free. */
 int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served);
 
 /* ---- lane_drain.c ---- */

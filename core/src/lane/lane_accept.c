@@ -1,5 +1,5 @@
-/* lane_accept.c: how a lane accepts connections: when it calls accept4 again, what it does if descriptors run
- * out, and how it stops without losing queued connections. */
+/* lane_accept.c: how a lane (a thread that serves requests) accepts connections: when it calls accept4 again,
+ * what it does if descriptors run out, and how it stops without losing queued connections. */
 #include "lane/lane.h"
 
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* ms. If a worker has no connection, and no descriptor for one, during this time, the worker asks the parent
- * to replace it. */
+/* ms. If a worker has had no connection and no free descriptor for this time, the worker asks its parent
+ * process for a replacement. */
 #define STARVED_TIME 5000
 
 /* ms. A smaller result of bb__sock_silence() may be an effect of the kernel's tick. */
@@ -21,8 +21,8 @@ void bb__lane_listen(struct bb_lane *lane)
     bb__lane_watch_sources(lane);
 }
 
-/* Another process may have shut the listener down. Then the poller would report the listener for ever,
- * although its accept queue is empty. */
+/* Called if a listener cannot accept any more, for example because another process has shut it down. The
+ * poller would report the listener for ever, although its accept queue is empty. */
 static void give_up(struct bb_lane *lane, const struct bb__listener *listener, int error)
 {
     struct bb_worker *worker = lane->worker;
@@ -133,7 +133,7 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
 }
 
 /* Asks TCP how long the request has waited in the accept queue. If a connection has not waited, the next
- * connections from that queue are not checked for the rest of the millisecond: they have not waited
+ * connections from that queue are not checked for the rest of the millisecond, because they have not waited
  * either. */
 static void note_queueing(struct bb_lane *lane, const struct bb__listener *listener, struct bb__conn *conn)
 {

@@ -1,8 +1,10 @@
-/* lane_drain.c: how a lane ends gracefully. A lane without connections stands by while another lane has a
- * long request: the idle lane serves the requests that come on the busy lane's other connections. */
+/* lane_drain.c: how a lane (a thread that serves requests) drains, which means that it ends gracefully. A
+ * lane without connections stands by while another lane has a long request. The idle lane serves the requests
+ * that come on the busy lane's other connections. */
 #include "lane/lane.h"
 
-/* ms since the worker began to drain. The lane's clock (context.now) may show an earlier time. */
+/* Returns how many ms ago the worker began to drain. Returns 0 if the lane's clock (context.now) still shows
+ * an earlier time. */
 static uint64_t drains_for(const struct bb_lane *lane)
 {
     uint64_t now = lane->context.now, began = atomic_load(&lane->worker->drain.began);

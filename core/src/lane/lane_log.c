@@ -1,5 +1,6 @@
-/* lane_log.c: what a lane writes to the access log: the times of a request, the fields of its response, and
- * how it ended. Not called if there is no access log. conn_log.c is for rejected requests. */
+/* lane_log.c: what a lane (a thread that serves requests) writes to the access log: the times of a request,
+ * the fields of its response, and how the request ended. The functions are not called if there is no access
+ * log. conn_log.c is for rejected requests. */
 #include "lane/lane.h"
 #include "system/access_log.h"
 
@@ -39,7 +40,7 @@ static uint64_t body_length(const struct bb__lane_reply *reply)
     }
 }
 
-/* 0 if the real-time clock was set back. */
+/* Returns 0 if the real-time clock was set back. */
 static uint64_t before(uint64_t real, uint64_t duration)
 {
     return real > duration ? real - duration : 0;
@@ -67,8 +68,8 @@ void bb__lane_log_idle(struct bb_lane *lane)
     if (!log->stuck || now >= log->due) bb__access_log_flush(log, now);
 }
 
-/* After a long request the line is written at once: the next request may be as long, and would delay the
- * line. */
+/* After a long request the line is written at once, because the next request may be as long and would delay
+ * the line. */
 void bb__lane_log_end(struct bb_lane *lane, bool aborted)
 {
     const struct bb__lane_reply *reply = &lane->reply;
@@ -119,7 +120,7 @@ void bb__lane_log_tick(struct bb_lane *lane)
     bb__log_tell_losses(context, &lane->paces.log_losses);
 }
 
-/* Also reports lost lines, because the lane ends. */
+/* Reports lost lines at once, because the lane ends. */
 bool bb__lane_log_last(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;

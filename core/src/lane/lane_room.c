@@ -1,5 +1,6 @@
-/* lane_room.c: what a lane does if max_connections is reached or descriptors run out. It closes the least
- * useful idle connection, or else ends the slowest client, or else rejects the new connection. Used by
+/* lane_room.c: what a lane (a thread that serves requests) does if max_connections is reached or descriptors
+ * run out. The lane closes the least useful idle connection. If there is none, it disconnects the slowest
+ * client. If no client is slow, it rejects the new connection or stops accepting for a while. Used by
  * lane_accept.c and lane_shared.c. */
 #include "http/h1_reply.h"
 #include "lane/lane.h"
@@ -9,22 +10,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ms. A connection that has been idle for less is not closed for another one, because its request or its
- * response may be on its way. Too large: silent clients can keep new clients out. */
+/* ms. A connection that has been idle for less than this time is not closed for a new one, because its
+ * request or its response may be on its way. If the time is too long, silent clients can keep new clients
+ * out. */
 #define SPARED_TIME 1000
 
-/* ms. As SPARED_TIME, for a kept-alive connection. If its next request comes sooner, the response to that
- * request ends the connection. */
+/* ms. As SPARED_TIME, but for a kept-alive connection. If the next request of the connection comes within
+ * this time, the response to that request ends the connection. */
 #define SPARED_TIME_IDLE 100
 
-/* Connections checked in the search for one to close. */
+/* A search for a connection to close checks at most this many connections. */
 #define PEEKS_MAX 64
 
-/* ms. The shortest time between two disconnections of slow clients. Without it, an attack would end all
- * uploads at once. */
+/* ms. The shortest time between two disconnections of slow clients. Without this limit, an attack would end
+ * all uploads at once. */
 #define ENDS_EVERY 100
 
-/* New clients may exceed the limit by this number, because their requests are on their way. */
+/* New clients are allowed to exceed the limit by this number, because their requests are on their way. */
 #define SLACK 16
 
 /* ---- idle connections ---- */
@@ -50,7 +52,8 @@ static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint6
 }
 
 /* Tries the kinds in this order: kept-alive connections, lingering connections, new connections that have
- * sent nothing, connections in the middle of a head. Closes the oldest connection of a kind. */
+ * sent nothing, connections that have sent only a part of a head. Closes the oldest connection of the first
+ * kind that has one. */
 bool bb__lane_close_least_missed(struct bb_lane *lane)
 {
     return close_oldest(lane, BB_TIMEOUT_KEEPALIVE, SPARED_TIME_IDLE) ||
@@ -67,8 +70,8 @@ static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
     return conn->body_received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
 }
 
-/* Returns the slowest client of this kind that is slower than *rate (bytes per second) and older than age
- * (ms), or NULL. Sets *rate to this client's rate. */
+/* Looks for clients of this kind that are slower than *rate (bytes per second) and older than age (ms).
+ * Returns the slowest of them and sets *rate to its rate, or returns NULL. */
 static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t age,
                                uint64_t *rate)
 {
@@ -177,9 +180,9 @@ void bb__lane_make_room(struct bb_lane *lane, int newest)
     if (!lane->accept.sweeps) bb__lane_pause(lane);
 }
 
-/* Called for a new connection without a complete request. If the client has sent a part of a request, there
- * is no place. If the client has sent nothing, its request is on its way, so the connection that has been
- * silent the longest is closed instead. */
+/* Called for a new connection without a complete request. If there is no room, a client that has sent a part
+ * of a request gets no place. A client that has sent nothing gets a place, because its request is on its way.
+ * The connection that has been silent the longest is closed instead. */
 bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn)
 {
     if (!over_limit(lane) || lane->context.draining || bb__lane_end_slowest(lane) ||

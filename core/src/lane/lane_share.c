@@ -1,6 +1,7 @@
-/* lane_share.c: if one look at the poller finds several requests, the lane serves one, and passes others on
- * to idle lanes of other processes. The I/O thread does not see requests that are shorter than its tick.
- * Without sharing, short requests would wait behind each other on the lane that has their connections. */
+/* lane_share.c: if one look (epoll_wait()) of a lane finds several requests, the lane serves one, and passes
+ * others on to idle lanes of other processes. A lane is a thread that serves requests. The I/O thread cannot
+ * pass on requests that are shorter than its tick, because it does not see them. Without sharing, short
+ * requests would wait behind each other on the lane that has their connections. */
 #include "lane/lane.h"
 
 /* All requests of the last look are served by now. */
@@ -37,7 +38,7 @@ static unsigned left_in_batch(const struct bb_lane *lane)
     return (unsigned)(lane->set.batch.count - lane->set.batch.next);
 }
 
-/* Returns how many requests of the batch may be passed on. */
+/* Returns how many requests of the batch (the events of the last look) are to be passed on. */
 static unsigned spare(struct bb_lane *lane)
 {
     unsigned others = left_in_batch(lane) - 1;
@@ -50,7 +51,8 @@ static unsigned spare(struct bb_lane *lane)
     return bb__scoreboard_idle_elsewhere(lane->worker->scoreboard, lane->worker->pid, others);
 }
 
-/* Reads a connection of the batch and passes its request on. False: the event is not a connection's. */
+/* Reads a connection of the batch and passes its request on. False: the event does not belong to a
+ * connection. */
 static bool pass(struct bb_lane *lane, struct epoll_event *event)
 {
     struct bb__source *source = event->data.ptr;

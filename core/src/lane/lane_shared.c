@@ -1,11 +1,11 @@
-/* lane_shared.c: how a lane takes connections from the shared queue. Other lanes have passed these
- * connections on, most of them with a complete request. */
+/* lane_shared.c: how a lane (a thread that serves requests) takes connections from the shared queue. Other
+ * lanes have passed these connections on. Most of the connections have a complete request. */
 #include "lane/lane.h"
 
-/* A nudge is a message without a connection (bb__shared_queue_nudge()). It means that the kernel has reported
- * an event of a source to another lane, which may be busy. This lane adds the sources to its set again, and
- * the kernel reports the event again. If the worker has paused accepting, this lane adds no sources, and
- * wakes another lane with a nudge. */
+/* A nudge is a message without a connection (bb__shared_queue_nudge()). A nudge means that the kernel has
+ * reported an event of a source (a listener or the shared queue) to another lane, which may be busy. This
+ * lane adds the sources to its set again, and the kernel reports the event again. If the worker has paused
+ * accepting, this lane adds no sources, and wakes another lane with a nudge. */
 static void hear_nudge(struct bb_lane *lane)
 {
     struct bb_worker *worker = lane->worker;
@@ -15,8 +15,7 @@ static void hear_nudge(struct bb_lane *lane)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Takes a message. Skips nudges, because there may be more nudges than requests after all lanes were busy for
- * long. */
+/* Takes a message. Skips nudges. If all lanes were busy for long, there may be more nudges than requests. */
 static bool take(struct bb_lane *lane, struct bb__conn **conn)
 {
     const struct bb__shared_queue *shared_queue = &lane->worker->shared.queue;
@@ -28,14 +27,14 @@ static bool take(struct bb_lane *lane, struct bb__conn **conn)
         nudged = nudged || received == BB_RECEIVED_NUDGE;
     } while (received == BB_RECEIVED_NUDGE);
     if (nudged) hear_nudge(lane);
-    if (nudged || received == BB_RECEIVED_MESSAGE)
-        lane->turn.not_alone = BB_IN_A_ROW; /* events may have been reported to a lane that has ended */
+    /* The kernel may have reported events to a lane that has ended, so the I/O thread must watch. */
+    if (nudged || received == BB_RECEIVED_MESSAGE) lane->turn.not_alone = BB_IN_A_ROW;
     return received == BB_RECEIVED_MESSAGE;
 }
 
 /* If the request has waited for BB_PROMPT ms although lanes of other processes show that they are idle,
- * checks these lanes (scoreboard.h). Lanes that were doubted before do not count as idle any more. The other
- * lanes are only doubted, because they may have become idle just now. */
+ * checks these lanes (scoreboard.h). Lanes that were already marked as doubted do not count as idle any more.
+ * The other lanes are only marked as doubted, because they may have become idle just now. */
 static void judge_the_idle(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     const struct bb_worker *worker = lane->worker;

@@ -1,9 +1,9 @@
-/* lane_source.c: which source a lane serves next if several sources have events. The sources are the
- * listeners and the shared queue. They take turns, because the kernel reports them in the same order each
- * time, and no source tells how long its first connection has waited. */
+/* lane_source.c: which source a lane (a thread that serves requests) serves next if several sources have
+ * events. The sources are the listeners and the shared queue. They take turns, because the kernel reports
+ * them in the same order each time, and no source shows how long its first connection has waited. */
 #include "lane/lane.h"
 
-/* The place of a source: the listeners in their order, then the shared queue. */
+/* Returns the place of a source in the order of turns. The listeners come first, then the shared queue. */
 static int place(const struct bb_worker *worker, const struct epoll_event *event)
 {
     const struct bb__source *source = event->data.ptr;
@@ -25,8 +25,8 @@ static void swap(struct epoll_event *one, struct epoll_event *other)
     *other = event;
 }
 
-/* Swaps the event that was taken with the event of the source whose turn it is. Returns whether other sources
- * have events, too. */
+/* Exchanges two events: the taken event, and the event of the next source. Returns whether other sources have
+ * events, too. */
 static bool find_next(struct bb_lane *lane, struct epoll_event *taken)
 {
     struct bb__batch *batch = &lane->set.batch;

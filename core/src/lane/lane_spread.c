@@ -1,8 +1,8 @@
-/* lane_spread.c: gives the lanes that wait for new connections even shares of them (Spread). The kernel
- * always wakes the first lane of its wait queue. A lane that leaves the queue and enters it again goes to the
- * end. A lane does this when it has had more requests than the mean of all lanes. Doing this after a fixed
- * number of connections would not make the shares even: lanes also go to the end for other reasons
- * (set_owner.h), some lanes more often than others. */
+/* lane_spread.c: gives each lane (a thread that serves requests) an even share of the new connections (option
+ * Spread). The kernel always wakes the first lane of its wait queue. A lane that leaves the queue and enters
+ * it again goes to the end. A lane does this when it has had more requests than the mean (see lead()). Doing
+ * this after a fixed number of connections would not make the shares even, because lanes also go to the end
+ * for other reasons (set_owner.h), some lanes more often than others. */
 #include "lane/lane.h"
 
 static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
@@ -11,8 +11,8 @@ static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
     lane->spread.all += all;
 }
 
-/* Returns the number of the lane's requests minus the mean of all lanes. A lane that is new, or did not
- * compare for long, begins at 0. */
+/* Returns the number of the lane's requests minus the mean. The mean is the requests of all lanes, divided
+ * by the number of lanes that can take more. A lane that is new, or did not compare for long, begins at 0. */
 static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
 {
     uint64_t own =

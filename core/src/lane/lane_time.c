@@ -1,10 +1,11 @@
-/* lane_time.c: the host's calls about the time limits of a lane's current request. The request must not end
- * during a call. The I/O thread counts the time (io_limit.c). No thread holds time_lock for long, so no host
- * thread waits for a step of the I/O thread. */
+/* lane_time.c: calls of the host (the program that calls the core: Ruby) about the time limits of a lane's
+ * current request. A lane is one thread of the host. The request must not end during a call. The I/O thread
+ * counts the time (io_limit.c). No thread holds time_lock for long, so no host thread waits for a step of the
+ * I/O thread. */
 #include "lane/lane.h"
 
-/* The number of the request, as in watched.word; 0: there is no request, or the I/O thread does not watch
- * it. */
+/* Returns the number of the request, as in watched.word. Returns 0 if there is no request, or if the I/O
+ * thread does not watch the request. */
 static unsigned request_of(struct bb_lane *lane)
 {
     unsigned word = bb__owner_look(&lane->owner);

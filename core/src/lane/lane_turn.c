@@ -1,5 +1,6 @@
-/* lane_turn.c: how a lane lets the I/O thread take its connection set while the host has a request, and takes
- * the set back. See set_owner.h and io_thread.h. */
+/* lane_turn.c: how a lane (one thread of the host, Ruby) lets the I/O thread take the lane's set (its
+ * connections) while the host has a request, and how the lane takes the set back. See set_owner.h and
+ * io_thread.h. */
 #include "lane/lane.h"
 
 #include <poll.h>
@@ -21,7 +22,8 @@ void bb__lane_release_set(struct bb_lane *lane)
     bb__io_notice(io);
 }
 
-/* The set becomes BUSY and never ALONE, because perhaps only this lane has seen an event. */
+/* The set becomes BUSY and never ALONE (set_owner.h), because the kernel may have reported an event only to
+ * this lane. */
 void bb__lane_release_woken(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
@@ -72,7 +74,8 @@ static void watch_again(struct bb_lane *lane)
 }
 
 /* Takes the set back from the I/O thread. The I/O thread has dropped the events of the last look, so the lane
- * looks again. Only the sources must be added again. False: the I/O thread is in the middle of a step. */
+ * looks again. Only the sources (listeners and shared queue) must be added to the poller again. False: the
+ * I/O thread is in the middle of a step. */
 static bool take_back(struct bb_lane *lane)
 {
     if (!bb__owner_return(&lane->owner)) return false;

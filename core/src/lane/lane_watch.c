@@ -1,5 +1,6 @@
-/* lane_watch.c: adds the sources to the lane's connection set and removes them. The sources are the listeners
- * and the shared queue. The set has the sources while the lane has room for connections. */
+/* lane_watch.c: adds the sources of a lane (a thread that serves requests) to the lane's epoll set, and
+ * removes them. The sources are the listeners and the shared queue. The epoll set has the sources while the
+ * lane has room for connections. */
 #include "lane/lane.h"
 
 void bb__lane_unwatch_sources(struct bb_lane *lane)
@@ -25,8 +26,8 @@ void bb__lane_pause(struct bb_lane *lane)
     lane->accept.resume = lane->accept.crowded_until = lane->context.now + BB_PAUSE_TIME;
 }
 
-/* While the worker drains, each pause lasts its full time. If the lane took all queued connections at once,
- * it would take descriptors that the application needs. */
+/* While the worker drains (ends gracefully), each pause lasts its full time. If the lane took all queued
+ * connections at once, it would take descriptors that the application needs. */
 uint64_t bb__lane_resumes(const struct bb_lane *lane)
 {
     return lane->set.has_room && !lane->context.draining ? 0 : lane->accept.resume;

@@ -1,11 +1,11 @@
-/* reply.c: answers the lane's current request. The encoder's bytes go to the socket. Bytes that the socket
- * does not take are kept in the connection. If there is no room for these bytes, reply_wait.c waits. See
- * bontebok.h for the contracts. */
+/* reply.c: sends the response to the current request of a lane (a thread that serves requests). The bytes
+ * from the encoder (h1_reply.h) go to the socket. Bytes that the socket does not take are kept in the
+ * connection. If there is no room for these bytes, reply_wait.c waits. See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <string.h>
 
-/* Bytes. Up to this size, copying into one send is cheaper than a sendmsg of several spans. */
+/* Bytes. Up to this size, copying into one send is cheaper than a sendmsg of several buffers. */
 #define STAGED_MAX (16 * 1024)
 /* Bytes. A larger buffer is freed after the response. */
 #define STAGED_KEPT (64 * 1024)
@@ -64,16 +64,16 @@ bool bb_reply_sent(const struct bb_lane *lane)
 
 /* ---- the body ---- */
 
-/* Spans that are sent together, after the staged bytes. They point into the host's parts, so they are valid
- * during one call only. */
+/* A run is some spans (buffers) that one call sends, after the staged bytes. The spans point into the host's
+ * parts of the body, so they are valid during one call only. */
 struct run {
     struct iovec spans[1 + RUN_SPANS]; /* [0] is for the staged bytes */
     char chunk_heads[RUN_SPANS][BB_CHUNK_HEAD_MAX];
     size_t count, chunk_head_count, bytes;
 };
 
-/* Keeps unsent bytes: in the response spool if the spool has bytes already or memory is full, else in
- * memory. */
+/* Keeps unsent bytes. They go to the response spool if the spool has bytes already, if memory is full, or if
+ * the client is slow and has too many bytes in memory. Otherwise they stay in memory. */
 static int keep_unsent(struct bb_lane *lane, const struct run *run, size_t sent)
 {
     struct bb__conn *conn = lane->current;
@@ -159,7 +159,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Frames a piece of a part into the run. *used: bytes of the part that are in the run now. */
+/* Lets the encoder frame the first bytes of a part, and adds the result to the run. *used: how many bytes of
+ * the part the encoder has used. */
 static int add_piece(struct bb_lane *lane, struct run *run, const char *at, size_t len, size_t *used)
 {
     struct bb_slice spans[BB_PART_SPANS];
@@ -178,7 +179,7 @@ static bool run_is_full(const struct run *run)
            run->chunk_head_count == RUN_SPANS;
 }
 
-/* Sends a run, then the bytes that the connection keeps, as many as the socket takes. */
+/* Sends the run. Then sends the bytes that the connection keeps, until the socket takes no more. */
 static int make_way(struct bb_lane *lane, struct run *run)
 {
     int code = send_run(lane, run);
@@ -235,7 +236,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     }
     if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
     if (code != BB_OK) return code;
-    /* There may be nothing to send: the end of a body with a Content-Length has no bytes. */
+    /* There may be nothing to send, because the end of a body with a Content-Length has no bytes. */
     if (bb__buf_len(&lane->reply.staged) + run.bytes > 0)
         code = send_run(lane, &run);
     else if (last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane))

@@ -1,7 +1,8 @@
-/* reply_wait.c: how a lane waits for the client of its request. The lane first waits for a millisecond or two
- * (BB_MOMENT), because writing to a file costs more. If neither memory nor the spool has room for the unsent
- * bytes, the lane waits until there is room. The I/O thread ends the second wait if other requests need the
- * lane (io_readers.c). See bontebok.h for the contracts. */
+/* reply_wait.c: how a lane (a thread that serves requests) waits for the client of its request. The lane
+ * first waits for a millisecond or two (BB_MOMENT), because writing the unsent bytes to a file costs more. If
+ * neither memory nor the spool has room for the unsent bytes, the lane waits until there is room. The I/O
+ * thread ends the second wait if other requests need the lane (io_readers.c). See bontebok.h for the
+ * contracts. */
 #include "lane/lane.h"
 
 #include <limits.h>
@@ -32,8 +33,8 @@ static int wait_time(const struct bb_lane *lane)
     return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
 }
 
-/* Returns whether the client has taken bytes, and notes the time. The socket itself becomes writable only
- * when much of its buffer, perhaps megabytes, is free. */
+/* Returns whether the client has taken bytes, and notes the time. Asks the kernel how many bytes are untaken,
+ * because the socket becomes writable only when much of its buffer, perhaps megabytes, is free. */
 static bool look_for_progress(struct bb_lane *lane)
 {
     if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
@@ -41,7 +42,7 @@ static bool look_for_progress(struct bb_lane *lane)
     return true;
 }
 
-/* The host may write for long without waiting, so write_timeout is checked here as well. */
+/* The host (Ruby) may write for long without waiting, so write_timeout is checked here as well. */
 int bb__reply_flush_pending(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
@@ -60,8 +61,8 @@ int bb__reply_flush_pending(struct bb_lane *lane)
 }
 
 /* Returns how many bytes the client has taken. On a unix socket, the kernel's count of untaken bytes includes
- * its overhead: for small parts, a hundred times the bytes. So the result may be smaller than the result of
- * an earlier call. */
+ * the kernel's overhead. For small parts the overhead is a hundred times the bytes. So the result may be
+ * smaller than the result of an earlier call. */
 static int64_t taken_so_far(const struct bb_lane *lane)
 {
     return lane->reply.given - bb__sock_untaken(lane->current->fd);
@@ -101,7 +102,7 @@ static int wait_for_a_moment(struct bb_lane *lane)
     return code == BB_OK ? bb__reply_flush_pending(lane) : BB_OK;
 }
 
-/* While the worker drains, shortens a wait to keepalive_drain. */
+/* While the worker drains (ends gracefully), shortens a wait to keepalive_drain. */
 static int shortened(const struct bb_lane *lane, int left)
 {
     uint64_t drain = lane->worker->settings.keepalive_drain;

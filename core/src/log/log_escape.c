@@ -61,7 +61,7 @@ char *bb__log_escape(char *to, size_t *spare, struct bb_slice bytes)
     return to;
 }
 
-/* Returns the length of the UTF-8 character (RFC 3629 4) that begins here, or 0 if no character does. C1
+/* Returns the length of the UTF-8 character (RFC 3629 4) that begins here, or 0 if the bytes are invalid. C1
  * control characters count as invalid, because a terminal may obey them. */
 static size_t utf8_length(const unsigned char *at, size_t room)
 {

@@ -1,4 +1,4 @@
-/* log_escape.h: makes client data harmless in a log line: no byte of the data can end the line, close a quote
+/* log_escape.h: makes client data harmless in a log line. No byte of the data can end the line, close a quote
  * or control a terminal that shows the log. Used by log_line.c. */
 #ifndef BB_LOG_ESCAPE_H
 #define BB_LOG_ESCAPE_H

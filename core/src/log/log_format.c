@@ -1,5 +1,5 @@
-/* log_format.c: see log_format.h. The directives are those of Apache's mod_log_config that make sense
- * without Apache. Access log middleware for Plack and Rack knows the same directives. */
+/* log_format.c: see log_format.h. The directives are those of Apache's mod_log_config that make sense without
+ * Apache. Access log middleware for Plack and Rack supports the same directives. */
 #include "log/log_format.h"
 
 #include <stdio.h>
@@ -97,7 +97,7 @@ static bool begins_with(struct bb_slice name, const char *word)
 }
 
 /* Removes "begin:", which asks for the time when the request came. The log has no other time. Rejects "end"
- * and "end:", which ask for the time when the response ended: strftime() would write these words into each
+ * and "end:" (the time when the response ended), because strftime() would write these words into each
  * line. */
 static bool is_known_time(struct bb_slice *name)
 {
@@ -176,7 +176,7 @@ static bool add_directive(struct bb__log_format *format, const struct directive 
 }
 
 /* Compiles the directive after a "%". *at points after the "%", and is moved past the directive. "<" and ">"
- * are ignored: in Apache they select the first or last request of an internal redirect. */
+ * are ignored. In Apache they select the first or last request of an internal redirect. */
 static int take_directive(struct bb__log_format *format, const char **at, char *fault)
 {
     const char *first = *at - 1, *here = *at;

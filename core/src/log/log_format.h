@@ -1,6 +1,6 @@
 /* log_format.h: the format of an access log, compiled from Apache's notation into a list of small steps. The
- * format is compiled once and then never changes. All lanes share it. log_line.c makes lines with it. Not for
- * files and clocks.
+ * format is compiled once and then never changes. All lanes (threads that serve requests) share the format.
+ * log_line.c makes lines with it. Uses no files and no clocks.
  *
  *     "%h %{Referer}i\n"      PEER  TEXT " "  REQUEST_FIELD "Referer"  TEXT "\n"
  */
@@ -56,7 +56,7 @@ struct bb__log_step {
 /* Each line has room for at least this many bytes of client data. */
 #define BB_LOG_VALUES_MIN 1024
 
-/* Bytes. Each target accepts lines of at least this length. */
+/* Bytes. Each target accepts lines of up to this length. Some targets accept longer lines. */
 #define BB_LOG_LINE_MIN 4096
 
 struct bb__log_format {

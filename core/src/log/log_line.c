@@ -181,7 +181,7 @@ static bool next_field(const char **at, const char *end, struct bb_slice *name, 
     const char *feed = memchr(*at, '\n', (size_t)(end - *at));
     if (!colon || !feed || colon > feed) return false;
     *name = (struct bb_slice){*at, (size_t)(colon - *at)};
-    *value = (struct bb_slice){colon + 2, (size_t)(feed - 1 - (colon + 2))}; /* behind ": ", before CR LF */
+    *value = (struct bb_slice){colon + 2, (size_t)(feed - 1 - (colon + 2))}; /* after ": ", before CR LF */
     *at = feed + 1;
     return true;
 }
@@ -213,7 +213,8 @@ static void put_response_field(struct line *line, struct bb_slice wanted)
 
 static const struct bb_slice request_id = {"X-Request-Id", sizeof "X-Request-Id" - 1};
 
-/* The application's field is preferred: if the client's id is not usable, the application makes a new id. */
+/* The application's field is preferred, because the application makes a new id if the client's id is not
+ * usable. */
 static void put_request_id(struct line *line)
 {
     if (has_response_field(line->entry, request_id))

@@ -9,8 +9,8 @@
 
 #define BB_LOG_UNKNOWN UINT64_MAX
 
-/* The facts about one request. An unknown fact is empty, BB_LOG_UNKNOWN or, if 0 is not a possible value, 0.
- * The pointers must stay valid during the call. */
+/* The facts about one request. An unknown fact is empty or BB_LOG_UNKNOWN, or 0 where 0 is not a possible
+ * value. The pointers must stay valid during the call. */
 struct bb__log_entry {
     const struct bb_head *head;
     struct bb_slice line; /* the request line as it came, if the parser rejected it; else empty */
@@ -20,7 +20,7 @@ struct bb__log_entry {
     uint64_t time;     /* when the request came; microseconds since 1970 */
     uint64_t duration; /* microseconds */
     uint64_t queued,
-        proxy_queued; /* us; queued: in the server's queue; proxy_queued: since the proxy got it */
+        proxy_queued; /* us; queued: in the server's queue; proxy_queued: since the proxy got the request */
     const struct bb__buf *response; /* filled by bb__log_keep() */
     uint16_t port;                  /* of the listener */
     int pid;
@@ -31,8 +31,8 @@ struct bb__log_entry {
 size_t bb__log_line(const struct bb__log_format *format, const struct bb__log_entry *entry,
                     struct bb__log_time *time, char *to, size_t max);
 
-/* Copies into `kept` the fields of a response head that the format needs. The head consists of status line,
- * field lines and empty line. If memory runs out, some fields are missing. */
+/* Copies fields from a response head to `kept`, but only fields that the format needs. The head consists of
+ * status line, field lines and empty line. If memory runs out, some fields are missing. */
 void bb__log_keep(const struct bb__log_format *format, struct bb__buf *kept, const char *head, size_t len);
 
 #endif

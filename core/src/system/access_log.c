@@ -25,7 +25,7 @@ void bb__access_log_free(struct bb__access_log *log)
     free(log);
 }
 
-/* After its disk was full, the target may have only the beginning of a line. Writes a line feed after this
+/* If the disk was full, the target may have only the beginning of a line. Writes a line feed after this
  * beginning. The whole line is then written again. */
 static bool end_cut_line(struct bb__access_log *log, int *error)
 {

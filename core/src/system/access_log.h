@@ -1,6 +1,6 @@
-/* access_log.h: a buffer for the access log lines of one lane (a host thread) or of the I/O thread. Several
- * lines are written at once to the worker's target (log_sink.h). Lines that the target does not take stay in
- * the buffer. If the buffer is full, new lines are lost. Not for the form of a line: see log_line.h.
+/* access_log.h: a buffer for the access log lines of one lane (a thread that serves requests) or of the I/O
+ * thread. Several lines are written at once to the worker's target (log_sink.h). Lines that the target does
+ * not take stay in the buffer. If the buffer is full, new lines are lost. log_line.h makes the lines.
  *
  *     lines                          len             BB_LOG_BUFFER
  *       |  whole lines, oldest first  |     room      |
@@ -17,7 +17,7 @@
 #define BB_LOG_PAUSE 20
 /* ms. The oldest line waits no longer than this. */
 #define BB_LOG_AGE 1000
-/* ms. A lane that ends waits at most this long for a target that does not take all lines. */
+/* ms. When a lane ends, it waits at most this long for a target that does not take all lines. */
 #define BB_LOG_LAST 200
 
 struct bb__access_log {
@@ -36,10 +36,10 @@ struct bb__access_log {
     int error;      /* errno of the last write that failed */
     int pid;
     uint64_t ready_at, /* us (bb__clock_us()), when the current request came */
-        handed_out;    /* us, when the host got the request */
+        handed_out;    /* us, when the host (the program that calls the core) got the request */
 };
 
-/* Returns NULL when out of memory. `format` and `sink` stay the caller's, and must outlive the log. */
+/* Returns NULL when out of memory. The caller owns `format` and `sink`, which must outlive the log. */
 struct bb__access_log *bb__access_log_new(const struct bb__log_format *format, struct bb__log_sink *sink);
 
 /* Drops lines that were not written. They do not count as lost. NULL is allowed. */

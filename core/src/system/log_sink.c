@@ -13,7 +13,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Limits lines in a file, which takes lines of any length. Longer lines are hard to read. */
+/* Lines in a file are at most this long, in bytes. A file would take longer lines, but they are hard to
+ * read. */
 #define FILE_LINE_MAX (16 * 1024)
 
 /* ---- opening ---- */
@@ -78,7 +79,7 @@ static const char *syslog_options(const char *target)
     return strncmp(target, syslog, sizeof syslog - 1) == 0 ? target + sizeof syslog - 1 : NULL;
 }
 
-/* Sets sink->fd last: a writer that sees the descriptor also reads the other fields. */
+/* Sets sink->fd last, because a writer that sees the descriptor also reads the other fields. */
 static bool open_target(struct bb__log_sink *sink)
 {
     int standard = inherited(sink->target);
@@ -123,8 +124,8 @@ static int follow_standard(const struct bb__log_sink *sink)
     return !is_file || dup3(sink->standard, sink->fd, O_CLOEXEC) >= 0 ? BB_OK : BB_ESYSTEM;
 }
 
-/* sink->fd keeps its number. If a lane is writing at this moment, the bytes go to the old file or to the new
- * file. */
+/* sink->fd keeps its number. If a thread is writing at this moment, the bytes go to the old file or to the
+ * new file. */
 int bb__log_sink_reopen(struct bb__log_sink *sink)
 {
     if (!sink->target) return BB_OK;
@@ -160,8 +161,8 @@ static size_t piece(const char *lines, size_t len)
     return feed ? (size_t)(feed + 1 - lines) : PIPE_BUF;
 }
 
-/* With RWF_NOWAIT, the write does not wait. Without RWF_NOWAIT, it may wait: another process may fill the
- * pipe between poll() and write(). */
+/* With RWF_NOWAIT, the write does not wait. Without RWF_NOWAIT, it can wait, because another process may fill
+ * the pipe between poll() and write(). */
 static ssize_t push_shared(int fd, const char *bytes, size_t len)
 {
 #ifdef RWF_NOWAIT

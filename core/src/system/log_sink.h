@@ -1,6 +1,6 @@
 /* log_sink.h: the target of an access log: a file, a pipe, standard output, standard error or syslog. Each
  * worker has one sink, and its threads may write to the sink at the same time. No write waits for a reader,
- * with one exception: push_shared(). Used by access_log.c and the worker. Not for the form of a line. */
+ * with one exception: push_shared(). Used by access_log.c and the worker. log_line.h makes the lines. */
 #ifndef BB_LOG_SINK_H
 #define BB_LOG_SINK_H
 
@@ -52,7 +52,7 @@ int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[
 int bb__log_sink_reopen(struct bb__log_sink *sink);
 
 /* Writes lines, each with its line feed. Returns how many bytes were written. If some bytes were not written,
- * *error is the errno. Only a file and a socket may take a part of a line. */
+ * *error is the errno. Only a file or a socket can take a part of a line. */
 size_t bb__log_sink_write(struct bb__log_sink *sink, const char *lines, size_t len, int *error);
 
 void bb__log_sink_close(struct bb__log_sink *sink);

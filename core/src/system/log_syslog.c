@@ -1,5 +1,5 @@
-/* log_syslog.c: the local syslog as the target of an access log: its settings, and one datagram per line. As
- * usual for /dev/log, a datagram has the form of RFC 3164 without the host name. See log_sink.h. */
+/* log_syslog.c: writes an access log to the local syslog, one datagram per line, and parses the settings for
+ * this. As usual for /dev/log, a datagram has the form of RFC 3164 without the host name. See log_sink.h. */
 #include "log/log_time.h"
 #include "system/log_sink.h"
 

@@ -1,6 +1,6 @@
-/* poller.h: wraps epoll, level-triggered. A poller has the descriptors that a lane (a host thread) or the I/O
- * thread waits for. Linux only; another system needs another poller.c. Knows no connection: an event carries
- * the tag that was given with its descriptor. */
+/* poller.h: wraps epoll, level-triggered. A poller has the descriptors that a lane (a thread that serves
+ * requests) or the I/O thread waits for. Linux only; another system needs another poller.c. The caller gives
+ * a tag with each descriptor, and the events of the descriptor carry this tag. */
 #ifndef BB_POLLER_H
 #define BB_POLLER_H
 
@@ -27,13 +27,13 @@ struct bb__batch {
 int bb__poller_open(struct bb__poller *poller);
 void bb__poller_close(struct bb__poller *poller);
 
-/* interest: a mask of enum bb__interest. BB_OK or BB_ESYSTEM (out of memory, or of epoll watches). */
+/* interest: a mask of enum bb__interest. BB_OK or BB_ESYSTEM (no memory or no epoll watches are left). */
 int bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
 int bb__poller_change(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
 void bb__poller_remove(struct bb__poller *poller, int fd);
 
 /* Adds a descriptor that other lanes and processes also wait for (EPOLLEXCLUSIVE): a listener or the shared
- * queue. An event wakes only one lane that sleeps. */
+ * queue. An event wakes only one sleeping lane. */
 int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 
 /* Adds the descriptor of another poller, edge-triggered: it is reported once for each new event of that

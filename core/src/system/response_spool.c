@@ -17,7 +17,7 @@ void bb__response_spool_start(struct bb__response_spool *response_spool)
 /* ---- the file ---- */
 
 /* Returns -1 also if only the last descriptors (from budget->reserve on) are free. A response must not use
- * them, because it can wait. */
+ * them, because a response can wait. */
 static int open_file(const struct bb__spool_budget *budget)
 {
     int fd = bb__spool_open_file(budget);
@@ -55,8 +55,8 @@ static size_t put_in_file(struct bb__response_spool *response_spool, const char 
     return done;
 }
 
-/* Frees the space of bytes at the front of the file that were read back, if the file system supports this.
- * Otherwise the file of a response that lasts for days would only grow. */
+/* If the file system supports this, frees the disk space of bytes that were read back. Without this step, the
+ * file of a response that lasts for days would only grow. */
 static void give_back_front(struct bb__response_spool *response_spool)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE

@@ -1,7 +1,7 @@
 /* response_spool.h: unsent response bytes for which the connection's buffer has no room. The bytes are
- * written to an unlinked file while the spool's budget and the disk have room. Bytes without room in the file
- * stay in memory as the tail. While there is a tail, the thread that writes the response should wait. Used by
- * conn and reply.c. Knows no socket and no HTTP.
+ * written to an unlinked file while the spool's budget and the disk have room. Otherwise the bytes stay in
+ * memory as the tail. While there is a tail, the thread that writes the response should wait. Used by conn
+ * and reply.c. Does not use sockets or HTTP.
  *
  *     connection's buffer    file                             tail
  *     |  any size         |  |  read  |  not read yet  |  |  no room in the file  |
@@ -20,7 +20,7 @@ struct bb__response_spool {
     struct bb__buf tail;
 };
 
-/* The most bytes that are read back from the file by one call. */
+/* One call reads back at most this many bytes from the file. */
 #define BB_RESPONSE_SPOOL_WINDOW (64 * 1024)
 
 void bb__response_spool_start(struct bb__response_spool *response_spool);

@@ -1,4 +1,5 @@
-/* scoreboard.c: see scoreboard.h, and bontebok.h for the contracts. */
+/* scoreboard.c: see scoreboard.h, and bontebok.h for the contracts. A lane is a thread that serves
+ * requests. */
 #include "system/scoreboard.h"
 #include "base/clock.h"
 #include "system/shared_queue.h"
@@ -9,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ms. bb__scoreboard_sum() does not count a lane that has had its request for this time. */
+/* ms. bb__scoreboard_sum() does not count a lane that has had the same request for at least this time. */
 #define LONG 100
 
 static size_t size_of(unsigned count)
@@ -167,8 +168,7 @@ bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own
     return false;
 }
 
-/* Skips the slots of dead processes: if a worker was killed together with its parent, the slots of the worker
- * are not cleared yet. */
+/* Skips the slots of dead processes. Such slots exist after a worker was killed together with its parent. */
 bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, const struct bb__slot *own,
                                     bool all)
 {

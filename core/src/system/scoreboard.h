@@ -1,8 +1,8 @@
-/* scoreboard.h: shows what the lanes (host threads) of all processes of a server are doing. Each lane has a
- * slot in shared memory, which all processes read without a lock. The lane's process writes the slot. Other
- * processes only change `idle` (enum bb__scoreboard_idle) and clear the slots of dead processes. The slot of
- * a killed process may be out of date: nothing depends on it. Used by lanes and I/O threads;
- * bontebok_scoreboard.h is for hosts. */
+/* scoreboard.h: shows what the lanes (threads that serve requests) of all processes of a server are doing.
+ * Each lane has a slot in shared memory, which all processes read without a lock. The lane's process writes
+ * the slot. Other processes only change `idle` (enum bb__scoreboard_idle) and clear the slots of dead
+ * processes. The slot of a killed process may be out of date, but nothing depends on such a slot. Used by
+ * lanes and I/O threads. The host (the program that calls the core) uses bontebok_scoreboard.h. */
 #ifndef BB_SCOREBOARD_H
 #define BB_SCOREBOARD_H
 
@@ -22,8 +22,8 @@
 enum bb__scoreboard_idle {
     BB_IDLE_NOT,
     BB_IDLE,         /* the lane waits for something to do */
-    BB_IDLE_DOUBTED, /* as BB_IDLE, but a request waits that the lane could take */
-    BB_IDLE_SILENT,  /* the lane did not take the request: it does not count as idle */
+    BB_IDLE_DOUBTED, /* as BB_IDLE, but the lane has not taken a waiting request yet */
+    BB_IDLE_SILENT,  /* the lane did not take the request, so the lane does not count as idle */
 };
 
 struct bb__slot {
@@ -32,7 +32,7 @@ struct bb__slot {
     atomic_bool leaves;                     /* the worker of the lane drains (ends gracefully) */
     atomic_bool paused;                     /* the lane has no room for more connections */
     atomic_bool done;            /* the lane drains, and none of its connections can bring another request */
-    atomic_uint_fast64_t taking; /* client's bytes per second, plus 1; 0: the lane waits for no client */
+    atomic_uint_fast64_t taking; /* bytes per second that the awaited client takes, plus 1; 0: no client */
     /* For observers, and for bb__scoreboard_sum(). */
     atomic_uint_fast64_t requests;   /* requests that the host has got so far */
     atomic_uint_fast64_t began;      /* ms, when the host got its current request; 0: the host has none */
@@ -59,8 +59,8 @@ void bb__scoreboard_give_back(struct bb__slot *slot);
 /* Returns how many lanes of other processes are idle and would take a request. Counts up to `most`. */
 unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, int own_pid, unsigned most);
 
-/* Changes BB_IDLE to BB_IDLE_DOUBTED for all lanes of other processes, because a request waits that these
- * lanes should take. */
+/* Changes BB_IDLE to BB_IDLE_DOUBTED for all lanes of other processes, because these lanes should take a
+ * waiting request. */
 void bb__scoreboard_doubt(struct bb_scoreboard *scoreboard, int own_pid);
 
 /* Changes BB_IDLE_DOUBTED to BB_IDLE_SILENT for all lanes of other processes, because a request still

@@ -1,12 +1,13 @@
-/* set_owner.h: who owns a lane's set of connections: the lane (a host thread) or, while the lane has a long
- * request, the I/O thread. The state is in one atomic word. Each change of the word is one atomic operation,
- * so the new owner sees all writes of the previous owner. Used by lanes and the I/O thread. Knows no set.
+/* set_owner.h: who owns a lane's set of connections: the lane (a thread that serves requests) or, while the
+ * lane has a long request, the I/O thread. The state is in one atomic word. Each change of the word is one
+ * atomic operation, so the new owner sees all writes of the previous owner. Used by lanes and the I/O thread.
+ * This file does not use the set itself. The host is the program that calls the core.
  *
  *     state      owner of the set                              next state (thread: function)
  *     IDLE       the lane                                      BUSY (lane: begin, join),
  *                                                              ALONE (lane: begin_alone)
  *     BUSY       nobody. The lane has a request, or it was     IDLE (lane: end),
- *                woken and its host waits for a lock           WORKING (I/O thread: take, if BUSY lasts long)
+ *                woken and waits for the host's global lock    WORKING (I/O thread: take, if BUSY lasts long)
  *     ALONE      nobody, see below                             IDLE (lane: end), BUSY (lane: join),
  *                                                              WORKING (I/O thread: take)
  *     WORKING    the I/O thread, which uses the set            PARKED (I/O thread: park),
@@ -54,9 +55,9 @@ static inline unsigned bb__owner_with_state(unsigned word, enum bb__owner_state 
 
 /* ---- the lane's side ---- */
 
-/* IDLE to BUSY, with the next number. Sequentially consistent: the I/O thread sets bb__io_link.asleep and
- * then reads this word. The lane sets BUSY and then reads `asleep`. So either the I/O thread sees BUSY, or
- * the lane sees `asleep`. */
+/* IDLE to BUSY, with the next number. The store is sequentially consistent. The I/O thread sets
+ * bb__io_link.asleep and then reads this word. The lane sets BUSY and then reads `asleep`. So either the I/O
+ * thread sees BUSY, or the lane sees `asleep`. */
 static inline void bb__owner_begin(struct bb__owner *owner)
 {
     unsigned word = atomic_load_explicit(&owner->word, memory_order_relaxed);
@@ -92,7 +93,7 @@ static inline bool bb__owner_end(struct bb__owner *owner)
 }
 
 /* Takes the set back from the I/O thread. True: the state is IDLE. False: the state is RECLAIMED, because the
- * I/O thread is still using the set. The lane calls again after bb__owner_give(). */
+ * I/O thread is still using the set. The lane calls this function again after bb__owner_give(). */
 bool bb__owner_return(struct bb__owner *owner);
 
 /* ---- the I/O thread's side ---- */
@@ -103,7 +104,7 @@ static inline unsigned bb__owner_look(struct bb__owner *owner)
 }
 
 /* BUSY or ALONE to WORKING. looked_at: a result of bb__owner_look(). False: looked_at has another state, or
- * the word has changed since that look. */
+ * the word has changed since bb__owner_look(). */
 bool bb__owner_take(struct bb__owner *owner, unsigned looked_at);
 
 /* WORKING to PARKED. False: the state is RECLAIMED. */

@@ -46,7 +46,7 @@ union control {
     char bytes[CMSG_SPACE(BB_SHARED_QUEUE_FDS * sizeof(int))];
 };
 
-/* Not CMSG_SPACE(): its padding may have room for another descriptor. */
+/* Does not use CMSG_SPACE(), because its padding may have room for another descriptor. */
 #define CONTROL_LEN CMSG_LEN(BB_SHARED_QUEUE_FDS * sizeof(int))
 
 static int option_of(int fd, int option)
@@ -56,7 +56,8 @@ static int option_of(int fd, int option)
     return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 ? value : -1;
 }
 
-/* Other sockets do not keep messages apart, or cannot carry descriptors. */
+/* Returns whether fd is a unix socket of type SOCK_SEQPACKET. Other sockets do not keep messages apart, or
+ * cannot carry descriptors. */
 static bool is_fit(int fd)
 {
     int domain = option_of(fd, SO_DOMAIN), type = option_of(fd, SO_TYPE);
@@ -127,7 +128,7 @@ static int send_message(const struct bb__shared_queue *shared_queue, struct iove
     return BB_OK;
 }
 
-/* Counts the request after sending, because a message that could not be sent has no number. */
+/* Counts the request after sending, because a message that could not be sent must not count. */
 static int send_stamped(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *stamp,
                         const struct iovec *parts, size_t count, const int *fds, size_t fd_count)
 {
@@ -149,7 +150,7 @@ int bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t 
 
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue)
 {
-    /* If the queue is full, its messages wake lanes without a nudge. */
+    /* If the queue is full, its messages wake waiting threads without a nudge. */
     (void)bb__shared_queue_send(shared_queue, 0, NULL, 0, NULL, 0);
 }
 

@@ -1,6 +1,7 @@
 /* shared_queue.h: a queue that the processes of a server share. A message has some bytes and some
- * descriptors. The kernel holds the messages, first in, first out, even after the sender has died. Any
- * thread of any process may send and receive. Used by lanes and I/O threads. Knows no connection. */
+ * descriptors. The kernel holds the messages, first in, first out, even after the sender has died. Any thread
+ * of any process may send and receive. Used by lanes (threads that serve requests) and I/O threads.
+ * conn_transfer.c puts connections into messages. */
 #ifndef BB_SHARED_QUEUE_H
 #define BB_SHARED_QUEUE_H
 
@@ -55,8 +56,8 @@ int bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t 
 int bb__shared_queue_send_back(const struct bb__shared_queue *shared_queue, char *bytes,
                                struct bb__shared_message *message);
 
-/* Wakes a lane of any process with a message that has no bytes and no descriptors. The lane that receives the
- * message looks for other work, too. */
+/* Wakes a lane of any process with a message that has no bytes and no descriptors. The woken lane then looks
+ * for work. */
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue);
 
 /* Makes a file in memory for bytes that are too long for a message. The caller sends the descriptor with the

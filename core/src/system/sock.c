@@ -143,8 +143,8 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
             return BB_OK;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
-        /* A signal came, or a connection failed before it was accepted: tries the next connection in the
-         * queue. */
+        /* Tries the next connection in the queue if a signal came, or if a connection failed before it was
+         * accepted. */
         if (errno != EINTR && !is_of_the_connection(errno)) return BB_ESYSTEM;
     }
     return BB_AGAIN;
@@ -173,8 +173,8 @@ bool bb__sock_client_gone(int fd, bool half_closed)
 }
 
 /* Each request makes these two system calls. In a process with threads, libc adds two atomic operations to
- * each call, because a thread may be cancelled in it (pthread_cancel). Threads of this server are never
- * cancelled, so libc is bypassed. Sanitizers need the functions of libc. */
+ * each call, because a thread may be cancelled during the call (pthread_cancel). Threads of this server are
+ * never cancelled, so libc is bypassed. Sanitizers need the functions of libc. */
 #if defined __linux__ && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED
 static ssize_t receive(int fd, char *bytes, size_t len, int flags)
 {

@@ -1,5 +1,5 @@
 /* sock.h: wraps the system calls on stream sockets. EINTR and EAGAIN are handled here. Used by all layers
- * above. Knows no HTTP. */
+ * above. Does not parse HTTP. */
 #ifndef BB_SOCK_H
 #define BB_SOCK_H
 
@@ -33,8 +33,8 @@ uint64_t bb__sock_address(int fd);
 /* Accepts one connection: non-blocking, close-on-exec. peer: the client's address as text. For a unix socket
  * it is "127.0.0.1". An IPv4-mapped IPv6 address is written as IPv4. BB_OK; BB_AGAIN: the accept queue is
  * empty; BB_ESYSTEM with errno: no descriptors or memory are left (bb__sock_is_exhaustion()), or the
- * descriptor cannot accept (bb__sock_is_useless()). In the first case the connection stays in the accept
- * queue. */
+ * descriptor cannot accept (bb__sock_is_useless()). If descriptors or memory are missing, the connection
+ * stays in the accept queue. */
 int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX]);
 
 /* Returns whether the errno means that the process or the system is out of descriptors or memory. */
@@ -77,22 +77,22 @@ int bb__sock_untaken(int fd);
  * unknown. */
 unsigned bb__sock_silence(int fd);
 
-/* Ends sending: the peer reads an end of file. */
+/* Ends sending, so that the peer reads an end of file. */
 void bb__sock_end_sending(int fd);
 
 /* Ends the connection, even if other processes have its descriptor. */
 void bb__sock_shut(int fd);
 
-/* Closes the socket. If the process has ever forked, shuts the connection down first: a child may have a copy
- * of the descriptor, and without the shutdown the peer would wait until the child ends. */
+/* Closes the socket. If the process has ever forked, shuts the connection down first, because a child may
+ * have a copy of the descriptor. Without the shutdown the peer would wait until the child ends. */
 void bb__sock_close(int fd);
 
 /* Closes the socket so that the peer sees an error (RST) instead of an end of file. On a unix socket the peer
  * sees an end of file. Bytes that were not delivered yet are dropped. */
 void bb__sock_reset(int fd);
 
-/* Closes only this descriptor. The connection stays open: another process or the shared queue has a copy of
- * the descriptor. */
+/* Closes only this descriptor. The connection stays open, because another process or the shared queue has a
+ * copy of the descriptor. */
 void bb__sock_abandon(int fd);
 
 /* Call this before each fork: from then on bb__sock_close() shuts the connection down first. */

@@ -20,7 +20,7 @@ bool bb__spool_would_fit(struct bb__spool_budget *budget, uint64_t more)
     return budget->max == 0 || (used <= budget->max && more <= budget->max - used);
 }
 
-/* Claims first and checks afterwards, so that two lanes cannot both take the last bytes. */
+/* Claims first and checks afterwards, so that two threads cannot both take the last bytes. */
 bool bb__spool_claim(struct bb__spool_budget *budget, uint64_t len, uint64_t most)
 {
     uint64_t before = atomic_fetch_add_explicit(&budget->used, len, memory_order_relaxed);
@@ -40,7 +40,7 @@ int bb__spool_open_file(const struct bb__spool_budget *budget)
     int fd = open(budget->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
 #endif
-    /* For file systems (NFS, older overlays) and kernels without O_TMPFILE. */
+    /* Some file systems (NFS, older overlays) and kernels lack O_TMPFILE. */
     char path[PATH_MAX];
     int len = snprintf(path, sizeof path, "%s/bontebok-spool-XXXXXX", budget->directory);
     if (len < 0 || (size_t)len >= sizeof path) {

@@ -1,6 +1,6 @@
 /* spool.h: stores a request body until it is complete: in memory up to a threshold, then in an unlinked file.
  * All spools and response spools (response_spool.h) of a process share one budget, which limits the bytes
- * that they hold. Used by conn. Knows no HTTP. */
+ * that they hold. Used by conn. Does not parse HTTP. */
 #ifndef BB_SPOOL_H
 #define BB_SPOOL_H
 

@@ -45,18 +45,18 @@ struct bb__timeout *bb__timeout_take_due(struct bb__timeouts *timeouts, uint64_t
 /* Returns the timeout of this kind that was set first, or NULL. The timeout stays set. */
 struct bb__timeout *bb__timeout_oldest(const struct bb__timeouts *timeouts, enum bb__timeout_kind kind);
 
-/* Shortens the duration of a kind. A timeout of this kind that is set already becomes due at most `duration`
- * ms after `now`, or after its `since` if `since` is later than `now`. */
+/* Shortens the duration of a kind. A timeout of this kind that is already set becomes due at most `duration`
+ * ms after `now`. If `since` of the timeout is later than `now`, the `duration` begins at `since`. */
 void bb__timeout_shorten(struct bb__timeouts *timeouts, enum bb__timeout_kind kind, uint64_t duration,
                          uint64_t now);
 
-/* Puts all timeouts off by `time` ms, except BB_TIMEOUT_KEEPALIVE: idle connections may be closed at any
- * time. */
+/* Puts all timeouts off by `time` ms, except BB_TIMEOUT_KEEPALIVE, because idle connections may be closed at
+ * any time. */
 void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t time);
 
 /* Returns the ms that poll or epoll_wait may wait. 0: a timeout is due; -1: no timeout is set. At most 1000
- * while a client is in the middle of a request or a response. The caller notices that the process was frozen
- * (SIGSTOP) only if the wait ends late. So at most one second of the freeze goes unnoticed. */
+ * while a client is in the middle of a request or a response. If the process is frozen (SIGSTOP), the caller
+ * notices the freeze only because the wait ends late. So at most one second of the freeze goes unnoticed. */
 int bb__timeout_wait(const struct bb__timeouts *timeouts, uint64_t now);
 
 #endif

@@ -1,5 +1,5 @@
 /* trusted_proxies.h: finds out whether a peer is a trusted proxy. X-Request-Start counts only if a trusted
- * proxy sends it. Used by worker and conn. Knows no field and no socket. */
+ * proxy sends it. Used by worker and conn. Does not use fields or sockets. */
 #ifndef BB_TRUSTED_PROXIES_H
 #define BB_TRUSTED_PROXIES_H
 

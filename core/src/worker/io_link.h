@@ -1,5 +1,5 @@
-/* io_link.h: the part of the worker's I/O thread (io_thread/io_thread.h) that the worker and its lanes use.
- * The I/O thread owns struct bb__io_link. */
+/* io_link.h: the part of the worker's I/O thread (io_thread/io_thread.h) that the worker and its lanes
+ * (threads that serve requests) use. The I/O thread owns struct bb__io_link. */
 #ifndef BB_IO_LINK_H
 #define BB_IO_LINK_H
 
@@ -17,8 +17,8 @@ struct bb__io_link {
     pthread_mutex_t time_lock; /* guards the data of lane_time.c; never held for long */
 };
 
-/* A lane has begun a request, and other connections may wait for the lane. Wakes the I/O thread if it
- * sleeps. */
+/* Call this when a lane has begun a request while other connections may wait for the lane. Wakes the I/O
+ * thread if it sleeps. */
 static inline void bb__io_notice(struct bb__io_link *io)
 {
     if (atomic_load(&io->asleep) && atomic_exchange(&io->asleep, false)) bb__eventfd_raise(io->kick_fd);
@@ -28,8 +28,8 @@ static inline void bb__io_notice(struct bb__io_link *io)
  * that the I/O thread may use. Returns false for NULL. */
 bool bb__io_hangs(struct bb__io_link *io);
 
-/* Returns the time (CLOCK_REALTIME) one second from now. A process that ends waits for the I/O thread until
- * then, because a stalled disk may block the I/O thread. */
+/* Returns the time (CLOCK_REALTIME) one second from now. When a process ends, it waits for the I/O thread
+ * only until this time, because a stalled disk may block the I/O thread. */
 struct timespec bb__io_wait_end(void);
 
 #endif

@@ -32,7 +32,8 @@ int bb_worker_listen(struct bb_worker *worker, int fd, unsigned number)
     return BB_OK;
 }
 
-/* Returns whether a connection is in an accept queue, or descriptor `other` is readable. other: -1: none. */
+/* Returns whether a connection is in an accept queue, or descriptor `other` is readable. other: -1 if there
+ * is no such descriptor. */
 static bool is_any_ready(const struct bb_worker *worker, int other)
 {
     struct pollfd sources[BB_LISTENERS_MAX + 1];

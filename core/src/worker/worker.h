@@ -1,6 +1,7 @@
-/* worker.h: the data that the lanes (host threads) of one process share: settings, listeners, budgets, and
- * whether the worker drains (ends gracefully). The worker outlives its lanes, and all lanes read it.
- * Fields that change are atomic, or the lock guards them. */
+/* worker.h: the data that the lanes (threads that serve requests) of one process share: settings, listeners,
+ * budgets, and whether the worker drains (ends gracefully). The worker outlives its lanes, and all lanes read
+ * it. Fields that change are atomic, or the lock guards them. The host is the program that calls the core. A
+ * set is the connections of one lane, together with their poller. */
 #ifndef BB_WORKER_H
 #define BB_WORKER_H
 
@@ -40,9 +41,9 @@ struct bb__queued {
 
 /* The state of all listeners of a worker. */
 enum bb__listeners_state {
-    BB_LISTENERS_OPEN,   /* also while a drain lacks descriptors for the queued connections */
-    BB_LISTENERS_CLOSED, /* lanes may still use the listeners' numbers, at which dup3() has put drain_fd */
-    BB_LISTENERS_GIVEN_BACK, /* no lane uses these numbers any more, and they are free */
+    BB_LISTENERS_OPEN,   /* a drain keeps this state while it has no descriptors for the queued connections */
+    BB_LISTENERS_CLOSED, /* lanes may still use the descriptors, which are now copies of drain.fd (dup3) */
+    BB_LISTENERS_GIVEN_BACK, /* no lane uses these descriptors any more, and they are closed */
 };
 
 /* The state of the requests that are past request_timeout. */
@@ -62,16 +63,16 @@ struct bb_worker {
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
     int pid;
     unsigned process_generation; /* value of bb__process_generation when the worker was made */
-    pthread_mutex_t
-        lock; /* guards listen, lanes, aside, accept_paused, queued, and the sources of all sets */
+    pthread_mutex_t lock; /* guards listen, lanes, aside, accept_paused, queued, events, and which sets watch
+                             the listeners and the shared queue */
 
     struct {
         struct bb__listener listeners[BB_LISTENERS_MAX];
         uint16_t ports[BB_LISTENERS_MAX];     /* by listener number; 0: no port */
         uint64_t addresses[BB_LISTENERS_MAX]; /* by listener number: bb__sock_address() */
         uint64_t numbers; /* one bit for each listener number, also for closed listeners */
-        int count;        /* includes closed listeners: lanes read it without the lock */
-        atomic_int lanes; /* lanes that use the listeners; the last lane closes the numbers */
+        int count;        /* also counts closed listeners, so that lanes can read it without the lock */
+        atomic_int lanes; /* lanes that use the listeners; in a drain the last lane closes the listeners */
         atomic_int state; /* enum bb__listeners_state; read without the lock only after a failed accept4 */
     } listen;
 
@@ -85,7 +86,7 @@ struct bb_worker {
         atomic_uint_fast64_t fits;        /* connections whose descriptors stay below `reserve`; 0: unknown */
         atomic_uint_fast64_t limit;       /* minimum of max_connections and `fits`; UINT64_MAX: no limit */
         atomic_uint_fast64_t connections; /* connections of all lanes */
-        atomic_uint_fast64_t ended_slow; /* ms, when a slow client was last ended because there was no room */
+        atomic_uint_fast64_t ended_slow;  /* ms, when a slow client was last disconnected to make room */
         atomic_uint_fast64_t
             starved; /* ms, when accept4 first failed (EMFILE) with no open connection; else 0 */
     } room;
@@ -117,8 +118,8 @@ struct bb_worker {
 
     struct bb__intake *lanes;           /* all lanes */
     _Atomic(struct bb__intake *) aside; /* the lane that works out of band; NULL: none */
-    atomic_bool accept_paused; /* no set watches the listeners and the shared queue: a lane is busy, and
-                                  another process is idle */
+    atomic_bool accept_paused; /* no set watches the listeners and the shared queue, because a lane is busy
+                                  and another process is idle */
     atomic_uint lane_count;
     atomic_uint lanes_woken; /* woken lanes that wait for the host's lock */
 
@@ -172,9 +173,9 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
            atomic_load_explicit(&worker->room.limit, memory_order_relaxed);
 }
 
-/* newest: the descriptor of the newest connection. Returns whether it is below `reserve`. If not, sets `room`
- * to one connection less than the worker has now, unless `room` is smaller. When the worker has at most half
- * of `room` connections, `room` becomes unknown again. */
+/* newest: the descriptor of the newest connection. Returns whether `newest` is below room.reserve. If not,
+ * sets room.fits to one connection less than the worker has now, unless room.fits is smaller. When the worker
+ * has at most half of room.fits connections, room.fits becomes 0 (unknown) again. */
 static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 {
     uint64_t count = atomic_load_explicit(&worker->room.connections, memory_order_relaxed);
@@ -193,8 +194,8 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker);
 void bb__conn_context_close(struct bb__conn_context *context);
 
-/* Accepts all connections in the listeners' queues for the lanes, and closes the listeners. Returns 0: the
- * listeners are closed; else an errno: all listeners are still open. */
+/* Accepts all connections in the listeners' queues for the lanes, and closes the listeners. Returns 0 if the
+ * listeners are closed, otherwise an errno. After an errno all listeners are still open. */
 int bb__worker_take_queues(struct bb_worker *worker);
 
 /* Returns a connection that the drain has accepted, or NULL. The caller frees it. */
@@ -205,16 +206,16 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
     return atomic_load_explicit(&worker->queued.count, memory_order_acquire) > 0;
 }
 
-/* Returns whether a connection is in a listener's queue, or a message in the shared queue. The caller has the
- * lock. */
+/* Returns whether a connection is in a listener's queue, or a message is in the shared queue. The caller has
+ * the lock. */
 bool bb__worker_is_awaited(struct bb_worker *worker);
 
-/* Returns whether a request waits in the shared queue, or a connection in a listener's queue. A message
+/* Returns whether a request waits in the shared queue, or a connection waits in a listener's queue. A message
  * without a request (bb__worker_nudge()) does not count. The caller has the lock. */
 bool bb__worker_has_waiting(struct bb_worker *worker);
 
-/* If a connection or a message waits, wakes a sleeping lane of any process. The kernel may have woken only a
- * lane that is busy now. The caller has the lock. */
+/* If a connection or a message waits, wakes a sleeping lane of any process. This is needed because the kernel
+ * may have woken only a lane that is busy now. The caller has the lock. */
 void bb__worker_nudge(struct bb_worker *worker);
 
 /* In worker_drain.c: returns whether the worker drains and leaves its connections to other workers. These are
@@ -242,12 +243,12 @@ void bb__worker_take_events(struct bb_worker *worker, struct bb__event_ring *rin
 /* Sends the byte for `what` to the parent, if there is one. */
 void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what);
 
-/* Closes the listeners, or the copies of drain_fd at their numbers. A second call does nothing. The caller
- * has the lock, or there are no lanes any more. */
+/* Closes the listeners, or the copies of drain.fd that have replaced the listeners. A second call does
+ * nothing. The caller has the lock, or there are no lanes any more. */
 void bb__worker_give_numbers_back(struct bb_worker *worker);
 
-/* Count the lanes that use the listeners. When the last lane of a draining worker stops, the listeners'
- * numbers are closed. */
+/* These two functions count the lanes that use the listeners. When the last lane of a draining worker stops,
+ * bb__worker_give_numbers_back() is called. */
 void bb__worker_lane_listens(struct bb_worker *worker);
 void bb__worker_lane_stops(struct bb_worker *worker);
 

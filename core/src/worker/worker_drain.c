@@ -1,7 +1,8 @@
 /* worker_drain.c: how a worker begins to drain (to end gracefully). The thread that calls bb_worker_drain()
- * closes the listeners, even while all lanes are busy. So the next server finds the address free, and no
- * client connects to a server that ends. With BB_QUEUE_TAKE the thread first accepts the queued connections.
- * With BB_QUEUE_LEAVE other workers accept these connections. See bontebok.h for the contract. */
+ * closes the listeners, even while all lanes (threads that serve requests) are busy. So the next server finds
+ * the address free, and no client connects to a server that ends. With BB_QUEUE_TAKE the thread first accepts
+ * the queued connections. With BB_QUEUE_LEAVE other workers accept these connections. See bontebok.h for the
+ * contract. */
 #include "conn/conn_transfer.h"
 #include "worker/worker.h"
 
@@ -68,9 +69,9 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
     return BB_OK;
 }
 
-/* Accepts up to `most` connections of one listener. Returns 0: the accept queue is empty; EAGAIN: the accept
- * queue may have more; else an errno. EMFILE: also if only the reserved descriptors are left. Even then one
- * connection is accepted, so that a lane that calls this again makes progress. */
+/* Accepts up to `most` connections of one listener. Returns 0 if the accept queue is empty, EAGAIN if the
+ * accept queue may have more, otherwise an errno. The errno is EMFILE also if only the reserved descriptors
+ * are left. Even then one connection is accepted, so that a lane that calls this again makes progress. */
 static int take_queue(struct bb_worker *worker, const struct bb__listener *listener, int most)
 {
     for (int taken = 0; taken < most; taken++) {
@@ -96,12 +97,12 @@ static int take_queues(struct bb_worker *worker, int most)
 }
 
 /* For each listener:
- * 1. Removes the listener from all sets. Otherwise the sets would report the listener while another
- *    process has it open. After this step new connections wake no lane of this worker.
+ * 1. Removes the listener from the pollers of all lanes. Otherwise they would report the listener while
+ *    another process has the listener open. After this step new connections wake no lane of this worker.
  * 2. Accepts the connections that have already woken a lane of this worker, because no other process accepts
  *    them. With BB_QUEUE_LEAVE these are at most one per waiting lane.
- * 3. Closes the listener, and puts drain_fd at its number. A lane may be about to call accept4 with this
- *    number. accept4 fails for drain_fd. */
+ * 3. Closes the listener, and makes its descriptor a copy of drain.fd. A lane may be about to call accept4
+ *    with this descriptor. accept4 fails for drain.fd. */
 static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
 {
     atomic_store(&worker->listen.state, BB_LISTENERS_CLOSED);
@@ -123,8 +124,8 @@ static void leave_queues(struct bb_worker *worker)
 }
 
 /* Accepts up to `most` connections per listener. Closes the listeners and returns 0 if the queues are empty,
- * or if BB_TAKEN_MAX connections of a queue were accepted. Else returns an errno; EAGAIN: there may be more
- * connections. */
+ * or if BB_TAKEN_MAX connections of a queue were accepted. Otherwise returns an errno. EAGAIN: there may be
+ * more connections. */
 static int take_and_close(struct bb_worker *worker, int most)
 {
     int error = 0;

@@ -1,4 +1,5 @@
-/* worker_intake.c: see worker_intake.h. */
+/* worker_intake.c: see worker_intake.h. A lane is a thread that serves requests. Its sources are the
+ * listeners and the shared queue. */
 #include "worker/worker.h"
 
 /* ---- the list of lanes ---- */
@@ -118,9 +119,9 @@ static bool has_come(struct bb__intake *lane)
     return found.count > 0;
 }
 
-/* First removes the sources from the sets of the other lanes. If a connection has already woken another lane,
- * has_come() finds this connection, because the lane's own set still has the sources. Connections that come
- * later wake no lane of this worker. */
+/* First removes the sources from the sets of the other lanes. Only the set of `self` still has the sources.
+ * So has_come() finds a connection even if the connection has already woken another lane. When all sets are
+ * without sources, new connections wake no lane of this worker. */
 static bool leave(struct bb__intake *self, struct bb_worker *worker, enum bb_aside when)
 {
     for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next)

@@ -1,6 +1,7 @@
-/* worker_intake.h: the part of a lane (a host thread) that the worker uses. A lane takes connections from its
- * sources: the listeners and the shared queue. The sources are in the lane's epoll set while the lane waits
- * for connections. struct bb__intake is a member of struct bb_lane, and is in the worker's list of lanes. */
+/* worker_intake.h: the part of a lane (a thread that serves requests) that the worker uses. A lane takes
+ * connections from its sources: the listeners and the shared queue. The sources are in the lane's epoll set
+ * while the lane waits for connections. struct bb__intake is a member of struct bb_lane, and is in the
+ * worker's list of lanes. */
 #ifndef BB_WORKER_INTAKE_H
 #define BB_WORKER_INTAKE_H
 
@@ -33,19 +34,19 @@ void bb__intake_remove_sources(struct bb__intake *lane, const struct bb_worker *
 
 /* pause is true: takes the sources out of the sets of all lanes, so that idle lanes of other processes get
  * new connections. An idle lane of this worker could not serve these connections while a busy lane holds the
- * host's global lock. pause is false: puts the sources back. */
+ * global lock of the host (the program that calls the core). pause is false: puts the sources back. */
 void bb__worker_pause_accepting(struct bb_worker *worker, bool pause);
 
-/* For bb_lane_step_aside(): takes the sources out of all sets. False: a condition of bb_lane_step_aside()
- * does not hold, and nothing has changed. */
+/* Does the work of bb_lane_step_aside(): takes the sources out of all sets. False: a condition of
+ * bb_lane_step_aside() does not hold, and nothing has changed. */
 bool bb__worker_step_aside(struct bb_worker *worker, struct bb__intake *lane, enum bb_aside when);
 
-/* For bb_lane_step_back(): puts the sources back. */
+/* Does the work of bb_lane_step_back(): puts the sources back. */
 void bb__worker_step_back(struct bb_worker *worker, struct bb__intake *lane);
 
 /* Returns how many lanes of this worker wait. For each connection the kernel wakes only one lane of all
- * processes (EPOLLEXCLUSIVE). If this lane belongs to this worker, no other process accepts the connection.
- * The caller has the lock. */
+ * processes (EPOLLEXCLUSIVE). If the woken lane belongs to this worker, no other process accepts the
+ * connection. The caller has the lock. */
 int bb__worker_count_waiting(const struct bb_worker *worker);
 
 #endif

@@ -1,5 +1,6 @@
-/* memory_test.c: each memory allocation of a worker, a lane and a request fails once. Nothing crashes or
- * leaks, no client gets a wrong response, and the lane serves the next client. */
+/* memory_test.c: each memory allocation of a worker, of a lane (a thread that serves requests) and of a
+ * request fails once. Nothing crashes or leaks, no client gets a wrong response, and the lane serves the next
+ * client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,14 +144,14 @@ static bool run_with_failure(const struct scenario *scenario, unsigned n)
     host_settle(host);
     host_settle(host);
     bool failed = fail_alloc_off();
-    for (int round = 0; round < 10; round++) { /* lets the host send the rest */
+    for (int round = 0; round < 10; round++) { /* lets the host send the rest of the responses */
         while (client_receive(client)) continue;
         host_settle(host);
     }
     if (strcmp(scenario->name, "refused") != 0) assert_nothing_wrong(client);
     client_free(client);
 
-    client = client_new(host); /* the next client is served in each case */
+    client = client_new(host); /* the next client is always served */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_response(client, 200, "xxxxxxxxxx");
     client_free(client);
@@ -185,8 +186,7 @@ static void app_fails_at_the_end(struct host *host, const struct bb_request *req
         if (attempt == 0) {
             size_t room = bb__buf_room(&host->lane->reply.staged);
             assert_true(room > 0x100 && room < 0x1000);
-            fail_alloc_at(
-                1); /* there is room for a chunk with three digits and its CRLF, but not for the last chunk */
+            fail_alloc_at(1); /* the buffer has room for this chunk, but not for the last chunk */
             const struct bb_slice filling = {large, room - strlen("xxx\r\n\r\n") - 1};
             assert_int_equal(bb_reply_write(host->lane, &filling, 1, true, &taken), BB_ENOMEM);
             assert_true(fail_alloc_off());

@@ -75,8 +75,8 @@ static void test_reserve_moves_bytes_before_it_allocates(void **state)
     bb__buf_free(&buf);
 }
 
-/* Appends a million bytes one by one. Then consumes a byte and appends a byte a million times in the nearly
- * full buffer. Each loop must take linear time. */
+/* Appends a million bytes one by one. Then consumes one byte and appends one byte, a million times. The
+ * buffer is nearly full all the time. Each loop must take linear time. */
 static void test_append_and_consume_take_linear_time(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static void test_every_day_agrees_with_the_c_library(void **state)
     static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     const time_t day =
-        86399; /* s; coprime with the length of a day, so that each hour, minute and second occurs as well */
+        86399; /* s; coprime with the length of a day, so that each hour, minute and second occurs */
     const time_t calendar_repeats = 12622780800; /* s; 400 years */
     for (time_t second = 0; second <= 253402300799; second += second < calendar_repeats ? day : 97 * day) {
         struct tm tm;

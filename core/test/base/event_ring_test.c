@@ -1,4 +1,4 @@
-/* event_ring_test.c: the ring of events that the host should log. */
+/* event_ring_test.c: the ring of events that the host (the program that calls the core) should log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,8 +72,8 @@ static void test_one_event_of_a_kind_is_reported_per_second(void **state)
     assert_int_equal(reported.left_out, 1);
 }
 
-/* After a flood of events, a second report has the number of events left out. It comes a second after the
- * first report. */
+/* During a flood of events, one event is reported at once. A second later another event is reported, with the
+ * number of events left out. */
 static void test_events_left_out_are_reported_after_a_second(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void test_events_left_out_are_reported_after_a_second(void **state)
     bb__event_tell_rest(&ring, &pace, 2000);
     assert_int_equal(bb__event_take(&ring, &reported), BB_OK);
     assert_int_equal(reported.status, 507);
-    assert_int_equal(reported.left_out, 998); /* 998 left out, the first event and this event: 1000 */
+    assert_int_equal(reported.left_out, 998); /* 1000 events: 998 left out, the first event, and this event */
     assert_string_equal(reported.peer, "192.0.2.1");
     assert_int_equal(ring.left_out, 0);
     bb__event_tell_rest(&ring, &pace, 9000);

@@ -1,5 +1,5 @@
-/* conn_admission_test.c: what happens to a complete request if all lanes are busy. io_queue_test.c tests this
- * with real lanes. */
+/* conn_admission_test.c: what happens to a complete request if all lanes (threads that serve requests) are
+ * busy. io_queue_test.c tests this with real lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,8 @@ static struct bb_scoreboard *scoreboard;
 static struct bb__slot *slot;
 static struct bb__conn_admission queue;
 
-/* Puts `others` messages into the queue. Returns a connection that has a complete request for `target`. */
+/* Puts `others` messages into the shared queue. Returns a connection that has a complete request for
+ * `target`. */
 static struct move *begin_behind(const char *target, int others)
 {
     static const struct iovec word = {(char *)"", 1};
@@ -196,7 +197,8 @@ static void test_requests_for_health_paths_are_held(void **state)
     }
 }
 
-/* A health check waits on its lane for queue_timeout or until a lane is idle. Then it waits in the queue. */
+/* The connection of a health check first stays with its lane. After queue_timeout, or when a lane is idle,
+ * the health check goes into the queue. */
 static void test_a_health_check_waits_with_its_lane_then_in_the_queue(void **state)
 {
     (void)state;
@@ -215,7 +217,7 @@ static void test_a_health_check_waits_with_its_lane_then_in_the_queue(void **sta
     assert_int_equal(turn(move), BB_ADMIT_QUEUE);
     bb__scoreboard_set_idle(slot, false);
     move->from.worker->settings.queue_timeout = 0;
-    assert_int_equal(turn(move), BB_ADMIT_QUEUE); /* at once without queue_timeout */
+    assert_int_equal(turn(move), BB_ADMIT_QUEUE); /* without queue_timeout, it is queued at once */
     end_behind(move);
 }
 

@@ -1,5 +1,5 @@
-/* conn_body_time_test.c: how long a client may take for a body. conn_time_test.c tests the other timeouts of
- * a client. */
+/* conn_body_time_test.c: how long a client may take to send a body. conn_time_test.c tests the other timeouts
+ * of a client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void test_a_body_without_progress_is_late_after_body_timeout(void **state
     }
     pass(host, 59999);
     assert_silence(client);
-    pass(host, 1001); /* the lane checks a body once a second */
+    pass(host, 1001); /* the lane (a thread that serves requests) checks a body once a second */
     assert_late(client);
     assert_int_equal(host->served, 0);
     client_free(client);
@@ -115,8 +115,8 @@ static void test_a_body_that_starts_late_is_not_too_slow(void **state)
     host_free(host);
 }
 
-/* The client has sent enough bytes, but the lane has not read all of them: it reads at most 64 KiB after each
- * poll. */
+/* The client has sent enough bytes, but the lane has not read all of them, because it reads at most 64 KiB
+ * after each poll. */
 static void test_bytes_that_have_come_count_before_they_are_read(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* conn_busy_test.c: timeouts of clients while the lane is busy. Bytes that come while the lane is busy are in
- * time, even if the lane reads them after the timeout. The tests use a fake clock. */
+/* conn_busy_test.c: timeouts of clients while the lane (the thread that serves their requests) is busy. Bytes
+ * that come while the lane is busy are in time, even if the lane reads them after the timeout. The tests use
+ * a fake clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +67,8 @@ static void test_a_long_head_that_comes_while_the_lane_is_busy_is_served(void **
     host_free(host);
 }
 
-/* The first bytes of a head come before the idle timeout ends. The head has header_timeout from the moment
- * when the lane reads these bytes. */
+/* The first bytes of a head come before the idle timeout ends. header_timeout begins when the lane reads
+ * these bytes. */
 static void test_half_a_head_at_the_end_of_the_idle_time_has_header_timeout(void **state)
 {
     (void)state;

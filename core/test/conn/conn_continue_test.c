@@ -1,5 +1,5 @@
-/* conn_continue_test.c: "100 Continue" (RFC 9110 10.1.1): which clients get it and when. No client may get it
- * twice. */
+/* conn_continue_test.c: "100 Continue" (RFC 9110 10.1.1): which clients get it, and when. No client may get
+ * "100 Continue" twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,7 +124,7 @@ static void test_a_request_is_rejected_instead_of_continued(void **state)
     }
 }
 
-/* Reads the bytes with which test_continue_waits_for_room() has filled the socket. */
+/* Reads the bytes that test_continue_waits_for_room() has put into the socket. */
 static void skip_stuffing(struct client *client)
 {
     do {
@@ -133,8 +133,8 @@ static void skip_stuffing(struct client *client)
     } while (bb__buf_len(&client->in) == 0 && client_more(client));
 }
 
-/* The client reads nothing, so the socket has no room for the 100. The core sends the 100 when there is room,
- * ahead of the response. */
+/* The client reads nothing, so the socket has no room for the 100. When there is room, the core sends the
+ * 100. The response comes after the 100. */
 static void test_continue_waits_for_room(void **state)
 {
     (void)state;

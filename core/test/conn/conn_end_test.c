@@ -1,5 +1,5 @@
 /* conn_end_test.c: connections that the core closes after a response. The tests check when the client sees
- * the close, and that the client can read the whole response although it has sent more bytes.
+ * the close, and that the client can read the whole response even if the client has sent more bytes.
  * conn_reject_test.c tests requests that are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 
 static struct client *watcher;
 
-/* Sends a response, and waits before bb_reply_end() until the client has the response and, over TCP, the
- * close. */
+/* Sends a response, and waits until the client has received it. If a TCP connection is to be closed, waits
+ * until the client has also received the close. Only then calls bb_reply_end(). */
 static void app_watches(struct host *host, const struct bb_request *request)
 {
     const struct bb_slice body = {"hello", 5};

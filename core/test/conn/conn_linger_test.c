@@ -140,8 +140,8 @@ static void test_a_silent_client_has_three_seconds_to_read(void **state)
     host_free(host);
 }
 
-/* The timeout of 3 s begins again with each byte from the client, even if the lane reads the byte more than 3
- * s later. After 30 s the core closes the connection. */
+/* The timeout of 3 s begins again with each byte from the client, even if the server reads the byte more than
+ * 3 s later. After 30 s the core closes the connection. */
 static void test_a_client_that_goes_on_sending_has_thirty_seconds(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* conn_reject_test.c: requests that are rejected before the host sees them. The response is complete, and the
- * client can read it even if the client goes on sending. The bytes behind a rejected request are not parsed
- * as a request. */
+/* conn_reject_test.c: requests that are rejected before the host (the program that calls the core) sees them.
+ * The response is complete, and the client can read it even if the client goes on sending. The bytes behind a
+ * rejected request are not parsed as a request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* conn_spool_test.c: how many writes a request body in the spool costs, and how often events report rejected
- * bodies and other 5xx responses. */
+/* conn_spool_test.c: how many writes the core needs to store a request body in a file, and how often events
+ * report 5xx responses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static void assert_events(struct host *host, int status, int error, const char *
     host->event_count = 0;
 }
 
-/* A rejected request costs a client only a few bytes. So a client could fill the log if each rejection were
+/* A client needs only a few bytes to cause a rejection. So a client could fill the log if each rejection were
  * logged. */
 static void test_one_event_of_a_fault_is_reported_per_second(void **state)
 {
@@ -106,7 +106,7 @@ static void test_one_event_of_a_fault_is_reported_per_second(void **state)
     assert_int_equal(host->event_count, 0);
     fake_clock_advance(1);
     host_turn(host);
-    assert_int_equal(host->event_count, 3); /* one event per fault, with the number of rejections left out */
+    assert_int_equal(host->event_count, 3); /* one event per fault, with a count of unreported rejections */
     assert_int_equal(host->events[0].left_out, 100);
     assert_int_equal(host->events[1].left_out, 0);
     assert_int_equal(host->events[2].left_out, 0);

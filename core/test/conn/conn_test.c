@@ -132,8 +132,8 @@ static void test_a_hundred_pipelined_requests_are_answered_in_order(void **state
     host_free(host);
 }
 
-/* Requests that a client may send at once, with bodies in both framings, and an empty line between two of
- * them. */
+/* Requests that a client may send at once. Some bodies have a Content-Length, one body is chunked. There is
+ * an empty line between two of the requests. */
 static const char conversation[] = "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"
                                    "POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"
                                    "\r\n"

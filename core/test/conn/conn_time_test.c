@@ -1,5 +1,5 @@
-/* conn_time_test.c: the timeouts of a client for a head, between two requests, and for reading a response.
- * Also tests the response to a client that is late. The tests use a fake clock. */
+/* conn_time_test.c: how long a client may take to send a head, to send the next request, and to read a
+ * response. Also tests the response to a client that is late. The tests use a fake clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -184,7 +184,7 @@ static void set_buffer(int fd, int which, int size)
     assert_int_equal(setsockopt(fd, SOL_SOCKET, which, &size, sizeof size), 0);
 }
 
-/* Returns a connection that has most of a response still to send. About `sent` bytes of the response are in
+/* Returns a connection that still has to send most of a response. About `sent` bytes of the response are in
  * the socket. */
 static struct bb__conn *owe_much(struct host *host, struct client *client, int sent)
 {
@@ -230,8 +230,8 @@ static void test_a_client_that_takes_nothing_for_a_minute_is_reset(void **state)
     host_free(host);
 }
 
-/* The core counts the bytes that the client reads even while the socket is not writable. The socket may
- * become writable only after the client has read megabytes. */
+/* The core also counts the bytes that the client reads while the socket is not writable. A socket can stay
+ * unwritable until the client has read megabytes. */
 static void test_a_client_that_takes_little_by_little_is_not_reset(void **state)
 {
     (void)state;

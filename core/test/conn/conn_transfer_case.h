@@ -1,5 +1,5 @@
-/* conn_transfer_case.h: support for tests that move a connection from one lane to another through the shared
- * queue. Two connection contexts stand for the two lanes. */
+/* conn_transfer_case.h: support for tests that move a connection from one lane (a thread that serves
+ * requests) to another lane through the shared queue. Two connection contexts stand for the two lanes. */
 #ifndef BB_TEST_CONN_TRANSFER_CASE_H
 #define BB_TEST_CONN_TRANSFER_CASE_H
 
@@ -12,7 +12,7 @@
 #include "support/socket_pair.h"
 #include "worker/worker.h"
 
-#define THRESHOLD 20000 /* bytes, of the spool */
+#define THRESHOLD 20000 /* bytes; a longer body goes to a file */
 #define LISTENER  9
 
 /* The part of a lane that its connections need. */

@@ -1,5 +1,6 @@
-/* conn_transfer_fail_test.c: a connection that cannot move to another lane stays as it is. If a connection
- * does not arrive whole, the receiver resets it. Neither side leaks memory or descriptors. */
+/* conn_transfer_fail_test.c: a connection that cannot move to another lane (a thread that serves requests)
+ * stays as it is. If a connection does not arrive whole, the receiver resets it. Neither lane leaks memory or
+ * descriptors. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +22,8 @@ static void assert_client_is_reset(struct move *move)
     assert_int_equal(errno, ECONNRESET);
 }
 
-/* Begins a connection with a head and `length` bytes of body, both too long for the message. The message
- * carries the head as a file. It carries the body as another file if `length` is not 0. */
+/* Begins a connection with a head that is too long for the message. The message carries the head as a file.
+ * If `length` is not 0, the message carries a body of `length` bytes as another file. */
 static struct move *begin_long(size_t length)
 {
     static char bytes[60000];
@@ -69,7 +70,8 @@ static void test_each_allocation_of_an_arrival_fails_once(void **state)
     }
 }
 
-/* The core never sends a message that is shorter than its fields say, or that lacks descriptors. */
+/* The core never sends a message that is shorter than its fields say, or that lacks descriptors. If such a
+ * message comes, the receiver resets the connection. */
 static void test_a_message_that_is_cut_resets_its_client(void **state)
 {
     (void)state;
@@ -156,7 +158,7 @@ static void test_a_message_of_another_layout_is_useless(void **state)
     assert_arrives(0, 0, true, false);
     assert_arrives(0, 1, true, true);
     assert_arrives(0, 0U - 1, true, true);
-    assert_arrives(1, 0U - 1000, false, false); /* wraps: a length beyond the end of the message */
+    assert_arrives(1, 0U - 1000, false, false); /* an overflow makes this length larger than the message */
     assert_arrives(1, 1U << 30, false, false);
 }
 

@@ -1,5 +1,5 @@
-/* conn_transfer_test.c: a connection that moves to another lane through the shared queue arrives whole.
- * conn_transfer_fail_test.c tests the failures. */
+/* conn_transfer_test.c: a connection that moves to another lane (a thread that serves requests) through the
+ * shared queue arrives whole. conn_transfer_fail_test.c tests the failures. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,7 +133,8 @@ static void test_a_body_in_memory_or_in_a_file_moves(void **state)
     }
 }
 
-/* Heads near the longest length that fits into a message, and a head that is longer than a read buffer. */
+/* Tests heads near the longest length that fits into a message, and a head that is longer than a read
+ * buffer. */
 static void test_a_long_head_moves(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* conn_unservable_test.c: a connection that comes from a worker of another version or configuration. If the
- * receiver cannot serve the connection, it puts the message back into the queue for another worker, or
- * responds with 503. It never resets the connection. */
+/* conn_unservable_test.c: a worker (the receiver) gets a connection in a message of the shared queue. The
+ * sender is a worker of another version or configuration. If the receiver cannot serve the connection, it
+ * puts the message back into the queue for another worker, or responds with 503. It never resets the
+ * connection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

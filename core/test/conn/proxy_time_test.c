@@ -29,8 +29,8 @@ static struct host *new_host(int family, const char *trusted)
     return host;
 }
 
-/* Sends a request with an X-Request-Start of `ago` us ago. Returns the proxy time in us that the host
- * gets. */
+/* Sends a request. Its X-Request-Start is the time `ago` us before now. Returns the proxy time that the host
+ * gets, in us. */
 static uint64_t time_of(struct client *client, int64_t ago)
 {
     char request[128];

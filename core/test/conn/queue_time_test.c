@@ -1,5 +1,5 @@
-/* queue_time_test.c: the queue time of a request when the host gets it. test/ext tests requests that the I/O
- * thread has read. */
+/* queue_time_test.c: how long a request has waited (its queue time) when the host, the program that calls the
+ * core, gets the request. test/ext tests requests that the I/O thread has read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +101,8 @@ static void test_a_wait_of_less_than_a_tick_counts_as_zero(void **state)
     free_all(host, clients, 4);
 }
 
-/* The lane accepts a connection and serves its request before it accepts the next connection. */
+/* The lane (the thread that serves requests) accepts a connection and serves its request. After that, the
+ * lane accepts the next connection. */
 static void test_the_time_of_a_new_connection_begins_when_it_is_accepted(void **state)
 {
     (void)state;

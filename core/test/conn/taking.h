@@ -1,7 +1,7 @@
-/* taking.h: test support: measures after how many ms the core drops a connection if the client does not read
- * its response. The time begins when the client's kernel last took bytes. Over TCP the client's kernel takes
- * bytes in real time, for example after a delayed ACK. On a slow machine this may happen in the middle of a
- * test. */
+/* taking.h: test support: measures how many ms pass until the core drops a connection whose client does not
+ * read its response. The time begins when the client's kernel last took bytes. Over TCP the client's kernel
+ * takes bytes in real time, for example after a delayed ACK. On a slow machine this may happen in the middle
+ * of a test. */
 #ifndef BB_TEST_TAKING_H
 #define BB_TEST_TAKING_H
 
@@ -10,7 +10,7 @@
 
 #define TAKING_STEP 500 /* ms */
 
-/* The client reads until the host's kernel reports fewer bytes as not taken. */
+/* The client reads until the host's kernel reports a lower number of untaken bytes. */
 static inline void take_some(struct client *client, const struct bb__conn *conn)
 {
     char bytes[1000];

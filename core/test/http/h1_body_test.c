@@ -293,7 +293,7 @@ static size_t with_extensions(char *in, unsigned count, int extension)
     return len;
 }
 
-/* Blanks and quotes count like the bytes between them. */
+/* Blanks and quotes in an extension also count towards the limit. */
 static void test_each_byte_of_a_chunk_extension_counts(void **state)
 {
     (void)state;
@@ -328,7 +328,7 @@ static void test_chunk_extensions_are_limited(void **state)
     check(chunked(), in, len + 5, BB_OK, bytes, most, len + 5);
 }
 
-/* chunked() allows 3 trailer lines with 100 bytes, CRLFs included. */
+/* chunked() allows 3 trailer lines and a total of 100 bytes, CRLFs included. */
 static void test_trailers_are_limited(void **state)
 {
     (void)state;

@@ -148,7 +148,7 @@ static bool holds(const struct bb__guess *guess, const char *bytes, size_t len)
     return bb__guess_holds(guess, at, at + len);
 }
 
-/* Tries names of each length, right before the guard page and with more bytes behind the name. The guess must
+/* Tries names of each length. After the name, 0 to 20 more bytes come before the guard page. The guess must
  * not hold if one byte differs or if the name is cut. */
 static void test_a_guess_holds_for_the_same_bytes_only(void **state)
 {

@@ -138,8 +138,8 @@ static void check_combination(struct combination given)
     assert_true(seen.whole);
     assert_string_equal(seen.body, bodyless ? "" : "hello");
 
-    /* Client and encoder agree whether the connection persists. It persists if the request, the application,
-     * the status and the framing allow it. */
+    /* Client and encoder agree on whether the connection persists. It persists if the request, the
+     * application, the status and the framing allow it. */
     assert_in_range(seen.options, 0, 1);
     assert_int_equal(seen.persists, encode.reply.keep_alive);
     assert_int_equal(seen.persists,
@@ -183,8 +183,8 @@ static struct encode encode_body(uint8_t minor_version, const char *name, const 
     return encode;
 }
 
-/* Encodes the body with one field, in pieces of each size. wire: the expected bytes. ended: the expected
- * result at the end of the body. */
+/* Encodes a response with one field. Tries each size of the body's pieces. wire: the expected bytes. ended:
+ * the expected result at the end of the body. */
 static void check_body(uint8_t minor_version, const char *name, const char *value, const char *body,
                        const char *wire, int ended, bool keep_alive)
 {

@@ -136,7 +136,8 @@ static void test_a_name_that_is_no_token_is_rejected(void **state)
     encode_free(&encode);
 }
 
-/* Tries each byte value at several places of values of 1 to 69 bytes, and behind a line feed. */
+/* Tries each byte value at several places of a field value of 1 to 69 bytes. Also tries a CR before and
+ * behind a line feed, and in fields that the core does not send. */
 static void test_control_bytes_in_a_value_are_rejected(void **state)
 {
     (void)state;

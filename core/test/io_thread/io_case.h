@@ -1,5 +1,5 @@
-/* io_case.h: support for tests of the I/O thread: lanes with connections, and one lane that is busy until the
- * test calls unblock(). */
+/* io_case.h: support for tests of the I/O thread. Starts lanes (threads that serve requests) with
+ * connections. One lane is busy until the test calls unblock(). */
 #ifndef BB_TEST_IO_CASE_H
 #define BB_TEST_IO_CASE_H
 
@@ -7,7 +7,7 @@
 
 #define CONNECTIONS 8
 
-/* Opens CONNECTIONS connections and gets a response on each. Any lane may have accepted each of them. */
+/* Opens CONNECTIONS connections and gets a response on each. Each connection can be on any lane. */
 static inline void connect_all(struct lanes *lanes, int fds[CONNECTIONS])
 {
     for (int i = 0; i < CONNECTIONS; i++) {
@@ -53,7 +53,7 @@ static inline void gather(struct crowd *crowd, int lanes, const struct bb_settin
     block(&crowd->lanes, crowd->fds[0]);
 }
 
-/* served: the number of requests after gather(). */
+/* served: the number of requests that the test has sent after gather(). */
 static inline void disperse(struct crowd *crowd, unsigned served)
 {
     unblock(&crowd->lanes, crowd->fds[0]);

@@ -1,6 +1,6 @@
-/* io_drain_test.c: a graceful shutdown while one lane is busy. Other lanes of its worker and lanes of another
- * worker serve the connections of the busy lane. All lanes end when no connection is left. `make tsan` runs
- * this test under ThreadSanitizer. */
+/* io_drain_test.c: a drain (graceful shutdown) while one lane (a thread that serves requests) is busy. Other
+ * lanes of its worker and lanes of another worker serve the connections of the busy lane. All lanes end when
+ * no connection is left. `make tsan` runs this test under ThreadSanitizer. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +106,7 @@ static void test_a_draining_worker_serves_the_clients_of_another_worker(void **s
     end_two(&pair, CONNECTIONS + 1, CONNECTIONS - 1);
 }
 
-/* No lane has accepted these connections when the drain begins. */
+/* No lane has accepted the queued connections when the drain begins. */
 static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void test_lanes_end_before_a_worker_that_does_not_finish_is_killed(void *
     drains_beside(true, &settings);
 }
 
-/* A process is dead, but its slot still has its pid. */
+/* A process is dead, but its slot on the scoreboard still has its pid. */
 static void test_a_dead_worker_is_not_waited_for(void **state)
 {
     (void)state;

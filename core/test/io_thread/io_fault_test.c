@@ -1,5 +1,5 @@
-/* io_fault_test.c: failures in the I/O thread. Each kind is reported at most once per second, and the I/O
- * thread pauses before it tries again. */
+/* io_fault_test.c: failures in the I/O thread. Each kind of failure is reported at most once per second, and
+ * the I/O thread pauses before it tries again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,8 @@
 #include "support/fail_socket.h"
 #include "support/fake_clock.h"
 
-/* A busy lane, one of its connections, and a struct bb__io_thread without a running thread. */
+/* A busy lane (a thread that serves requests), one of its connections, and a struct bb__io_thread without a
+ * running thread. */
 struct scene {
     struct host *host;
     struct bb__io_thread io;

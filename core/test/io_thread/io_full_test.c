@@ -1,5 +1,5 @@
-/* io_full_test.c: MaxQueue: how many requests may wait for a lane while all lanes are busy. `make timing`
- * runs this test, also under ThreadSanitizer. */
+/* io_full_test.c: MaxQueue: how many requests may wait while all lanes (threads that serve requests) are
+ * busy. `make timing` runs this test, also under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -35,7 +35,8 @@ static int blocked_with(struct lanes *lanes, const char *request)
     return fd;
 }
 
-/* Works only for a worker with one lane. The clocks stand still, so the request reaches no limit. */
+/* Sends a request and waits until it is served. The worker must have only one lane (a thread that serves
+ * requests). The clocks stand still, so the request reaches no limit. */
 static bool is_served_at_once(const struct lanes *lanes, int fd, const char *target)
 {
     hold_clocks();
@@ -180,7 +181,7 @@ static int past_the_soft_limit(struct lanes *lanes)
     return fd;
 }
 
-/* The lane has the next request when the host calls bb_lane_take_late(). */
+/* The lane already has the next request when the host calls bb_lane_take_late(). */
 static void test_the_soft_limit_of_a_request_that_has_ended_is_not_told(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void test_no_limit_is_over_too_soon_if_a_look_takes_long(void **state)
     finish(&lanes, 1);
 }
 
-/* bb_lane_extend_time() moves both limits of one request. At the new soft limit the core raises the alarm
+/* bb_lane_extend_time() moves both limits of one request. At the new soft limit the core reports the request
  * again. */
 static void test_extended_time_moves_both_limits_of_a_request(void **state)
 {
@@ -258,7 +259,7 @@ static void test_extended_time_moves_both_limits_of_a_request(void **state)
 }
 
 /* After the soft limit the I/O thread has no further timer for the request. bb_lane_extend_time() must make
- * it check the request again. */
+ * the I/O thread check the request again. */
 static void test_extended_time_counts_after_the_host_was_told(void **state)
 {
     (void)state;
@@ -319,8 +320,8 @@ static void test_the_parent_is_told_of_overdue_requests(void **state)
     close(parent[1]);
 }
 
-/* The parent gets 'x' (the host may be killed) after two conditions are met: other processes have received
- * all requests that they can serve, and the host has logged the overdue request. */
+/* The parent gets 'x' (the parent may kill the host) only if other processes have received all requests that
+ * they can serve, and if the host has logged the overdue request. */
 static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **state)
 {
     (void)state;
@@ -346,7 +347,7 @@ static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **sta
     close(idle);
     close(half);
     close(fd);
-    assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane may serve the request of `half` */
+    assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane can get the request of `half` */
     close(parent[0]);
     close(parent[1]);
 }

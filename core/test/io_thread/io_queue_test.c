@@ -1,5 +1,5 @@
-/* io_queue_test.c: QueueTimeout: how long requests may wait for a lane while all lanes are busy. `make tsan`
- * runs this test under ThreadSanitizer. */
+/* io_queue_test.c: QueueTimeout: how long requests may wait while all lanes (threads that serve requests) are
+ * busy. `make tsan` runs this test under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* io_readers_test.c: lanes that wait for slow clients, and what happens when other requests need the lanes.
- * The test moves the core's clock ahead, but the kernel waits in real time. `make timing` runs this test,
- * also under ThreadSanitizer. */
+/* io_readers_test.c: lanes (threads that serve requests) that wait for slow clients, and what happens when
+ * other requests need these lanes. The test moves the core's clock ahead, but the kernel waits in real time.
+ * `make timing` runs this test, also under ThreadSanitizer. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static void test_the_only_lane_waits_for_a_slow_client_for_a_second(void **state
 {
     (void)state;
     struct bb_settings settings = settings_for(1);
-    settings.worker_timeout = 60000; /* the lane's owner state is ALONE, not IDLE */
+    settings.worker_timeout = 60000; /* so the lane's owner state is ALONE during the request, not IDLE */
     lanes_start(&lanes, 1, &settings);
     int slow = client_new_saying(LARGE);
     await_waiting(1);

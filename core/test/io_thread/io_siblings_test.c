@@ -1,6 +1,6 @@
-/* io_siblings_test.c: a worker with a busy lane, and other processes. Tests when the worker pauses accepting,
- * and which connections it puts into the shared queue when it drains. `make tsan` runs this test under
- * ThreadSanitizer. */
+/* io_siblings_test.c: a worker with a busy lane (a thread that serves requests), and other processes. Tests
+ * when the worker pauses accepting, and which connections it puts into the shared queue when it drains. `make
+ * tsan` runs this test under ThreadSanitizer. */
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -121,7 +121,7 @@ static void test_a_process_that_lets_requests_wait_does_not_count_as_idle(void *
     say(fds[1], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     say(fds[2], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
     while (atomic_load(&lanes.worker->room.connections) > 1)
-        sched_yield(); /* the other connections are in the shared queue */
+        sched_yield(); /* until the other connections are in the shared queue */
     uint64_t since = bb__clock_ms();
     while (bb__clock_ms() < since + 60) assert_true(is_silent(fds[1]));
     assert_int_equal(bb__scoreboard_idle_elsewhere(lanes_scoreboard, lanes.worker->pid, 8), 1);

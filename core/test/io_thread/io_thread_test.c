@@ -1,5 +1,6 @@
-/* io_thread_test.c: while the host is busy with a request, the I/O thread watches the lane's other
- * connections, and idle lanes serve their requests. `make tsan` runs this test under ThreadSanitizer. */
+/* io_thread_test.c: while a lane (a thread that serves requests) is busy, the I/O thread watches the lane's
+ * other connections. Idle lanes serve the requests of these connections. `make tsan` runs this test under
+ * ThreadSanitizer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -109,7 +110,7 @@ static void test_pipelined_requests_are_answered_in_order(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
 }
 
-/* epoll_ctl() cannot add the set (ENOSPC), so the I/O thread polls the set itself. */
+/* epoll_ctl() cannot add the lane's connection set (ENOSPC), so the I/O thread polls the set itself. */
 static void test_connections_are_served_if_their_set_cannot_be_watched(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* io_watch_test.c: what the scoreboard shows about a worker that may hang (worker_timeout). `make tsan` runs
- * this test under ThreadSanitizer. */
+/* io_watch_test.c: what the scoreboard (memory that all processes share) shows about a worker that may hang
+ * (worker_timeout). `make tsan` runs this test under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,8 +67,8 @@ static const char *label(void)
     return lane.label;
 }
 
-/* The lane has no other connection, so it does not hand its connection set to the I/O thread during a
- * request. */
+/* The lane (the thread that serves the request) has no other connection, so the lane does not hand its
+ * connection set to the I/O thread during a request. */
 static void test_the_request_of_a_lane_that_is_alone_is_shown(void **state)
 {
     (void)state;

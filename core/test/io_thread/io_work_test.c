@@ -1,5 +1,6 @@
-/* io_work_test.c: the I/O thread's work on one connection set. No I/O thread runs: the test calls the steps
- * of the thread itself. */
+/* io_work_test.c: the work of the I/O thread on one connection set (the connections of one lane, a thread
+ * that serves requests). No I/O thread runs in this test. The test itself calls the functions that an I/O
+ * thread would call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,8 @@ static void free_crew(struct crew *crew)
     free(crew);
 }
 
-/* Each client sends a request, and the I/O thread reads it. The requests should go into the shared queue. */
+/* Each client sends a request, and the I/O thread reads it. The I/O thread tries to put the requests into the
+ * shared queue. */
 static void ask(struct crew *crew)
 {
     struct bb_lane *lane = crew->host->lane;
@@ -141,8 +143,8 @@ static void test_connections_that_wait_for_room_are_not_polled(void **state)
     free_crew(crew);
 }
 
-/* With `reserve` 0, the first connection from the queue uses a descriptor that is reserved for the host. So
- * the I/O thread leaves the other overdue requests in the queue. */
+/* With `reserve` 0, all descriptors are reserved for the host. The I/O thread notices this when it takes the
+ * first connection from the queue. So the I/O thread leaves the other overdue requests in the queue. */
 static void test_overdue_requests_are_taken_while_there_is_room(void **state)
 {
     (void)state;

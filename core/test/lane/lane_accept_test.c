@@ -13,7 +13,8 @@
 
 /* ---- listeners that do not work ---- */
 
-/* Another process has called shutdown() on the listener. epoll would report the listener again and again. */
+/* Another process has called shutdown() on the listener. If the lane still watched the listener, epoll would
+ * report it again and again. */
 static void test_a_broken_listener_does_not_make_the_lane_spin(void **state)
 {
     (void)state;
@@ -24,7 +25,7 @@ static void test_a_broken_listener_does_not_make_the_lane_spin(void **state)
         shutdown(host->worker->listen.listeners[0].fd, SHUT_RDWR);
         host_settle(host);
         assert_true(would_wait(host));
-        bb__lane_rescan(host->lane); /* a lane does this after each long request */
+        bb__lane_rescan(host->lane); /* a lane (serving thread) does this after each long request */
         host_settle(host);
         assert_int_equal(host->event_count, 1);
         pthread_mutex_lock(&host->worker->lock);
@@ -113,8 +114,8 @@ static void app_notes_listener(struct host *host, const struct bb_request *reque
     app_echo(host, request);
 }
 
-/* The second listener is added later, and its clients connect later. It must not wait until the first
- * listener's queue is empty. */
+/* The second listener is added later, and its clients connect later. The lane must not accept all clients of
+ * the first listener before it accepts clients of the second listener. */
 static void test_no_listener_starves_another(void **state)
 {
     (void)state;
@@ -139,7 +140,7 @@ static void test_no_listener_starves_another(void **state)
     host_free(host);
 }
 
-/* `regular` is connected before a flood of new clients. The flood must not delay its request. */
+/* `regular` is connected before a flood of new clients. The flood must not delay the request of `regular`. */
 static struct client *regular;
 static unsigned regular_at;
 

@@ -1,6 +1,7 @@
-/* lane_aside_test.c: bb_lane_step_aside(): a worker accepts no connections while its host does out-of-band
- * work between two requests. Tests which events the worker does not get, which requests the lane still
- * serves, and that the worker gets all events again after bb_lane_step_back(). */
+/* lane_aside_test.c: bb_lane_step_aside(): a worker accepts no connections while its host (the program that
+ * calls the core) does out-of-band work between two requests. Tests which events the worker does not get,
+ * which requests a lane (a thread of the host) still serves, and that the worker gets all events again after
+ * bb_lane_step_back(). */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -184,7 +185,7 @@ static void test_a_lane_can_step_aside_although_another_lane_serves(void **state
 {
     (void)state;
     struct host *host = host_new_default(AF_UNIX);
-    struct bb_lane *second = second_lane(host); /* has not waited yet, so it counts as a lane that serves */
+    struct bb_lane *second = second_lane(host); /* has not waited yet, so it counts as busy */
     struct client *client = client_asks(host);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_IDLE), BB_AGAIN);
     assert_int_equal(bb_lane_step_aside(host->lane, BB_ASIDE_ANYWAY), BB_OK);
@@ -289,8 +290,8 @@ static void test_the_end_of_the_lane_ends_the_step_aside(void **state)
     host_free(host);
 }
 
-/* epoll_ctl() fails when the lane steps back (ENOSPC). No lane of the worker accepts until a later attempt
- * succeeds. Then all lanes accept. */
+/* epoll_ctl() fails when the lane steps back (ENOSPC). No lane of the worker accepts until a later attempt to
+ * step back succeeds. Then all lanes accept. */
 static void test_a_step_back_without_room_is_made_later(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* lane_drain_test.c: requests in flight and idle connections when one lane drains. lane_queue_test.c tests
- * queued connections. worker_test.c tests several lanes. */
+/* lane_drain_test.c: requests in flight and idle connections when one lane (a thread that serves requests)
+ * drains, that is, ends gracefully. lane_queue_test.c tests queued connections. worker_test.c tests several
+ * lanes. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,7 +119,7 @@ static void test_the_listener_is_closed_while_the_lane_is_busy(void **state)
     assert_drained(host);
 }
 
-/* Half a head is not a request in flight. The lane waits for the rest for keepalive_drain, not for
+/* Half a head is not a request in flight. The timeout for the rest of the head is keepalive_drain, not
  * header_timeout. */
 static void test_half_a_head_has_the_timeout_of_an_idle_connection(void **state)
 {
@@ -210,8 +211,8 @@ static void test_keepalive_drain_begins_with_the_order(void **state)
     assert_drained(host);
 }
 
-/* The drain begins during a request that takes longer than keepalive_drain. When the connection becomes idle,
- * it still has all of keepalive_drain. */
+/* The drain begins during a request that takes longer than keepalive_drain. For the connection of this
+ * request, keepalive_drain begins when the connection becomes idle. */
 static void app_is_told_and_takes_long(struct host *host, const struct bb_request *request)
 {
     (void)request;

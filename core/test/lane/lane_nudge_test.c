@@ -1,5 +1,6 @@
-/* lane_nudge_test.c: the kernel wakes only one sleeping lane for an event. If this lane is busy or its
- * process is dead, a nudge (an empty message in the shared queue) wakes another lane. */
+/* lane_nudge_test.c: the kernel wakes only one sleeping lane (a thread that serves requests) for an event. If
+ * this lane is busy or its process is dead, a nudge (an empty message in the shared queue) wakes another
+ * lane. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -50,8 +51,8 @@ static void end_stranger(struct stranger *stranger)
     close(stranger->poller);
 }
 
-/* Returns a client that has connected and sent a request. The kernel has woken the stranger for this client,
- * and not the lane. */
+/* Returns a client that has connected and sent a request. For this client the kernel has woken the stranger,
+ * not the lane. */
 static struct client *client_without_wakeup(struct host *host)
 {
     struct stranger stranger = {0};
@@ -127,7 +128,7 @@ static const struct bb_request *next_request(struct host *host)
 }
 
 /* The kernel has woken two strangers for two connections, and the strangers have ended. A nudge wakes the
- * lane, and the lane gets a long request. So it nudges the next lane. */
+ * lane, and the lane gets a long request. So the lane nudges the next lane. */
 static void test_a_lane_that_was_nudged_nudges_another(void **state)
 {
     (void)state;

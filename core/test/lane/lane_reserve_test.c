@@ -1,5 +1,5 @@
-/* lane_reserve_test.c: the core leaves the last descriptors to the host. lane_room_test.c tests what happens
- * without free descriptors. */
+/* lane_reserve_test.c: the core leaves the last descriptors to the host (the program that calls the core).
+ * lane_room_test.c tests what happens without free descriptors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,9 @@
 #include "accept_case.h"
 #include "support/fake_clock.h"
 
-/* Another lane has most of the connections. It is busy and closes none. Even now this lane must not use the
- * descriptors reserved for the application. */
+/* Two lanes (threads that serve requests) share the descriptors. One lane has most of the connections, is
+ * busy, and closes no connection. The other lane still must not use the descriptors reserved for the
+ * application. */
 static void test_a_lane_with_few_connections_leaves_the_reserve_alone(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* lane_return_test.c: a request ends while the I/O thread is in the middle of a step with the lane's
- * connection set. A step may be slow, for example because it writes to a disk. Only bb_lane_wait() and
- * bb_lane_free() wait for the end of the step. No I/O thread runs: the test does its steps. */
+/* lane_return_test.c: a lane (a thread that serves requests) finishes a request while the I/O thread is in
+ * the middle of a step with the connections of this lane. A step may be slow, for example because it writes
+ * to a disk. Only bb_lane_wait() and bb_lane_free() wait for the end of the step. No I/O thread runs in this
+ * test. The test itself calls the functions that an I/O thread would call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,7 @@ static struct scene *begin(host_app app)
     assert_int_equal(bb__poller_open(&scene->io.link.queue), BB_OK);
     pthread_mutex_init(&scene->io.link.lock, NULL);
     host->worker->io = &scene->io.link;
-    host->lane->turn.not_alone = 1; /* the set goes to the I/O thread, although it has a single connection */
+    host->lane->turn.not_alone = 1; /* the I/O thread gets the set, although the set has one connection */
     host->app = app;
     client_say(scene->client = client_new(host), REQUEST);
     while (host->served == 0) host_turn(host);

@@ -1,5 +1,5 @@
 /* lane_room_test.c: new connections when there is no room: which connection is closed, and which clients
- * wait. No lane may spin, and no client may starve. */
+ * wait. No lane (a thread that serves requests) may spin, and no client may starve. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void test_the_connection_that_is_idle_for_longest_is_closed(void **state)
     struct client *clients[5];
     for (int i = 0; i < 3; i++) clients[i] = new_served(host);
     fake_clock_advance(1);
-    client_say(clients[0], REQUEST); /* the first client is not idle for longest any more */
+    client_say(clients[0], REQUEST); /* now another client has been idle for longest */
     assert_response(clients[0], 200, "GET / ");
     fake_clock_advance(100);
 
@@ -134,8 +134,8 @@ static void test_a_connection_that_was_spared_is_no_younger(void **state)
     host_free(host);
 }
 
-/* The lane closes a connection with an event that the lane has not handled yet. The event is the client's
- * close. */
+/* The client has closed the connection. The lane closes this connection for a new client before the lane has
+ * handled the event of the client's close. */
 static void test_a_connection_may_be_closed_while_its_event_waits(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_a_connection_may_be_closed_while_its_event_waits(void **state)
 }
 
 /* The lane that has the idle connections is busy, and only this lane can close them. Another lane must not
- * wait for it. */
+ * wait for the busy lane. */
 static void test_idle_connections_of_a_busy_lane_keep_nobody_out(void **state)
 {
     (void)state;

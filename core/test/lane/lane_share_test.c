@@ -1,5 +1,5 @@
-/* lane_share_test.c: a lane that finds several requests in one poll: which requests it serves, which requests
- * it puts into the shared queue, and in which order. */
+/* lane_share_test.c: a lane (a thread that serves requests) finds several requests in one poll: which
+ * requests it serves, which requests it puts into the shared queue, and in which order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -169,7 +169,7 @@ static void test_new_connections_and_the_shared_queue_take_turns(void **state)
         for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/relayed");
         while (crowd.host->lane->set.conns) {
             pass_on(crowd.host, crowd.host->lane->set.conns);
-            bb__worker_nudge(crowd.host->worker); /* a nudge does not count as a turn */
+            bb__worker_nudge(crowd.host->worker); /* a nudge (an empty message) does not count as a turn */
         }
         for (int i = 0; i < CLIENTS; i++) {
             fresh[i] = client_new(crowd.host);

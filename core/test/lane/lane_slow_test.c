@@ -1,6 +1,6 @@
 /* lane_slow_test.c: clients that send or read slowly when there is no room for more connections. The lane
- * closes the slowest connections, at most ten per second. It serves a new client with a whole request within
- * a second. */
+ * (the thread that serves requests) closes the slowest connections, at most ten per second. A new client with
+ * a whole request is served within a second. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void test_the_slowest_upload_is_ended(void **state)
     host_free(host);
 }
 
-/* Each client sends its half request only after the lane has accepted it. */
+/* Each client sends half a request, but only after the lane has accepted the client. */
 static void test_half_requests_that_come_late_do_not_delay_a_new_client(void **state)
 {
     (void)state;

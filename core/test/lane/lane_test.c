@@ -1,5 +1,5 @@
-/* lane_test.c: which connection has the next turn, what wakes a lane, and the end of a lane with connections
- * in each state. */
+/* lane_test.c: the life of a lane (a thread that serves requests): which connection has the next turn, what
+ * wakes a lane, and the end of a lane with connections in each state. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -281,7 +281,7 @@ static void test_a_lane_is_freed_with_a_request_in_hand(void **state)
         next_request(host);
         host_respond(host, 200, "", 0);
     }
-    assert_non_null(host->lane->set.ready_first); /* after 16 in a row, the connection waits for its turn */
+    assert_non_null(host->lane->set.ready_first); /* after 16 requests in a row, the client must wait */
     client_say(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     next_request(host);
     assert_int_equal(bb_reply_begin(host->lane, 200), BB_OK);

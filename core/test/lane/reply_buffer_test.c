@@ -1,5 +1,6 @@
 /* reply_buffer_test.c: responses that are too large for one send. Tests how many bytes stay in memory, when
- * the host waits, and that each byte arrives. reply_spool_test.c tests responses that go to a file. */
+ * the host (the program that calls the core) waits, and that each byte arrives. reply_spool_test.c tests
+ * responses that go to a file. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -18,8 +19,8 @@
 /* bytes; one send (a run) has at most this many */
 #define RUN (256 * 1024 + 32 * 1024)
 
-/* Bytes that may be in memory in addition to response_buffer: the run that has filled this buffer, and a run
- * that could not go to a file. */
+/* Bytes that may be in memory in addition to response_buffer: the run that has filled this buffer, and one
+ * run that could not be written to a file. */
 #define RUNS (2 * RUN)
 
 static char letter_at(size_t position)
@@ -190,7 +191,7 @@ static void test_each_byte_of_a_large_response_arrives(void **state)
     } cases[] = {
         {LARGEST, LARGEST},     /* one huge part */
         {LARGEST, 1000 * 1000}, /* parts larger than a run */
-        {4 << 20, 20 * 1000},   /* parts larger than the bytes that are copied */
+        {4 << 20, 20 * 1000},   /* parts that are too large to be copied */
         {1000 * 1000, 5},       /* 200,000 tiny parts */
         {200 * 1000, 1},        /* parts of one byte */
         {0, 1},

@@ -1,5 +1,5 @@
-/* reply_crowd_test.c: responses of many clients that read slowly or not at all: how much memory they take
- * together, and how slow a client may be. */
+/* reply_crowd_test.c: responses to many clients that read slowly or not at all. Tests how much memory these
+ * responses take together, and how slow a client may be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static uint64_t unsent(const struct host *host)
     return atomic_load(&host->worker->spool_budget.unsent);
 }
 
-/* Every other response is written as one part, the other responses in small parts. */
+/* Writes one response as a single part, the next response in small parts, and so on. */
 static void app_responds(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -110,7 +110,7 @@ static void app_is_done(struct host *host, const struct bb_request *request)
     host_respond(host, 200, letters, LARGE);
 }
 
-/* The lane does not wait for this client, and no other limit ends the connection. */
+/* The host does not wait for this client, and no other limit ends the connection. */
 static void test_a_client_that_reads_below_min_body_rate_is_ended(void **state)
 {
     (void)state;

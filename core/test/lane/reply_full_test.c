@@ -1,5 +1,5 @@
-/* reply_full_test.c: responses that neither memory nor the spool has room for. The lane waits for the client.
- * No byte may be lost or sent twice. */
+/* reply_full_test.c: responses that neither memory nor the spool (temporary files) has room for. The lane
+ * (the thread that serves the request) waits for the client. No byte may be lost or sent twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

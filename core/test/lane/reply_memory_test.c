@@ -13,7 +13,7 @@
 #define REQUEST "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define LARGE   (2 << 20)
 
-static unsigned failing; /* the allocation that fails, counted after the head; 1: the first */
+static unsigned failing; /* which allocation fails after the call of bb_reply_head(); 1: the first */
 static bool until_close, failed;
 
 /* Writes two parts. The socket does not take all bytes, so the core keeps the rest in memory. */

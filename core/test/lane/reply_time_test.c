@@ -1,5 +1,6 @@
-/* reply_time_test.c: how long the host waits for a client that reads nothing, and what counts as progress of
- * the client. The core's clock is fake, but the kernel waits in real time. */
+/* reply_time_test.c: how long the host (the program that calls the core) waits for a client that reads
+ * nothing, and what counts as progress of the client. The core's clock is fake, but the kernel waits in real
+ * time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +52,8 @@ static int write_part(struct host *host, size_t len)
 static struct client *late;
 static bool late_reads;
 
-/* The time of the application does not count: write_timeout begins when there are bytes to read. */
+/* The time before the application writes does not count, because write_timeout begins when there are bytes to
+ * read. */
 static void app_is_late(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -189,7 +191,8 @@ static void take_some(void)
 
 #define RATE 50000
 
-/* A lane that waits serves no other client. So the wait ends if the client reads below min_body_rate. */
+/* A lane that waits serves no other client. So the wait ends if the client reads more slowly than
+ * min_body_rate. */
 static void app_waits_for_a_slow_client(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -222,8 +225,9 @@ static void test_a_client_below_min_body_rate_ends_the_wait(void **state)
     }
 }
 
-/* The kernel reports taken bytes in large steps. So with the default min_body_rate, a client that reads
- * nothing has the whole write_timeout. */
+/* The kernel reports taken bytes in large steps. So the core counts 64 KiB more than the kernel reports. With
+ * the default min_body_rate, these 64 KiB last longer than write_timeout, even if the client reads
+ * nothing. */
 static void app_waits_for_one_who_pauses(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -249,7 +253,7 @@ static void test_a_client_that_is_a_little_behind_may_pause(void **state)
 }
 
 /* For a unix socket, the kernel's count of untaken bytes includes overhead for each small part. So this count
- * may grow while the client reads nothing. The core must not take this for negative progress. */
+ * may grow while the client reads nothing. The core must not count this as negative progress. */
 static void app_sends_little_parts(struct host *host, const struct bb_request *request)
 {
     (void)request;

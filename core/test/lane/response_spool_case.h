@@ -37,7 +37,7 @@ static inline uint64_t used(const struct host *host)
     return atomic_load(&host->worker->spool_budget.used);
 }
 
-/* Writes all bytes. If the response goes to the spool, the lane must not wait. */
+/* Writes all bytes. If the response goes to the spool, the host must not wait. */
 static inline void write_all(struct host *host, const char *bytes, size_t len)
 {
     uint64_t taken;

@@ -1,5 +1,5 @@
-/* log_escape_test.c: the escaping of logged values. The code under test scans 8 bytes at once. The test
- * compares the result with rules for single bytes, for each byte at each place of a value. A value that is
+/* log_escape_test.c: the escaping of logged values. The code under test scans 8 bytes at once. The test puts
+ * each byte at each place of a value, and compares the result with rules for single bytes. A value that is
  * too long is cut between two escapes. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,13 @@
-/* owner_model.h: a model of a worker's lanes, their I/O thread, one lane of another process ("the lane
- * elsewhere") and clients. It models what lane.c, lane_turn.c, io_thread.c and io_work.c do with a connection
- * set and its owner word. The steps on the owner word run the real code of set_owner.h. owner_model_steps.h
- * has the steps, owner_search.h tries all of them, and owner_model_test.c runs the search.
+/* owner_model.h: a model of a worker's lanes (threads that serve requests), their I/O thread, one lane of
+ * another process ("the lane elsewhere") and clients. It models what lane.c, lane_turn.c, io_thread.c and
+ * io_work.c do with a set (the connections of one lane) and its owner word. The owner word tells which thread
+ * owns the set. The sources of a set are the listener and the shared queue. The steps on the owner word run
+ * the real code of set_owner.h. owner_model_steps.h has the steps, owner_search.h tries all of them, and
+ * owner_model_test.c runs the search.
  *
  * choose() models chance: how long a request takes, which event a lane handles first, which lane a message
  * wakes. The next request of an `endless` connection ends only when all other requests are served. If another
- * request needs the lane of the endless request, the search finds that it waits for ever.
+ * request needs the lane of the endless request, the search finds that this other request waits for ever.
  */
 #ifndef BB_TEST_OWNER_MODEL_H
 #define BB_TEST_OWNER_MODEL_H
@@ -18,8 +20,8 @@
 #define LANES_MAX          2
 #define CONNS_MAX          4
 #define SHARED_QUEUE_MAX   4
-#define SHARED_QUEUE_CONNS 1 /* connections that fit into the shared queue, in addition to nudges */
-#define NUDGE              0xFF
+#define SHARED_QUEUE_CONNS 1    /* connections that fit into the shared queue, in addition to nudges */
+#define NUDGE              0xFF /* an empty message in the shared queue, which wakes a lane */
 #define NOBODY             0xFF
 #define NUMBER_ONE         (1U << BB_OWNER_STATE_BITS)
 
@@ -27,11 +29,11 @@
 enum mistake {
     NO_MISTAKE,
     NO_SECOND_LOOK,   /* the I/O thread announces its sleep, but does not check the lanes again */
-    HELD_UNANNOUNCED, /* the I/O thread does not announce its sleep while it has parked a set */
+    HELD_UNANNOUNCED, /* the I/O thread does not announce its sleep while it has a PARKED set */
     RELAXED_BEGIN,    /* other threads see BUSY only after the lane's next action */
-    BATCH_KEPT,       /* the lane handles events from before the I/O thread took its set */
+    BATCH_KEPT,       /* the lane still handles older events after the I/O thread has taken its set */
     CURRENT_LEFT,     /* the lane's current connection stays in the set that the I/O thread takes */
-    TAKE_BY_STORE,    /* the I/O thread takes the set by a store, even if the owner word has changed */
+    TAKE_BY_STORE,    /* the I/O thread takes the set by a plain store, even if the owner word has changed */
     HOLD_BY_STORE,
     NO_NUDGE,         /* no nudge is sent when a lane's sources leave its set, so a wake-up is lost */
     NO_WAKE,          /* the I/O thread gives the set back, but does not wake the waiting lane */
@@ -40,13 +42,13 @@ enum mistake {
     CUT_WITHOUT_STEP, /* the I/O thread cuts a response without changing the response state */
     END_WITHOUT_STEP, /* the lane sends the end of a response without checking the response state */
     DEAF_TO_NUDGES,   /* a lane that receives a nudge does not check the listener and the shared queue */
-    RESPOND_BY_STORE, /* the I/O thread responds by a store, although the lane may respond, too */
+    RESPOND_BY_STORE, /* the I/O thread responds after a plain store, although the lane can respond, too */
     ALONE_AND_UNTIMED, /* a lane with one connection keeps its set, although its requests have a timeout */
     ALONE_BY_STORE,    /* a lane that is ALONE takes its set back by a store, even if the I/O thread has it */
     PAUSED_UNTOLD,     /* no nudge is sent when lanes pause accepting */
     NUDGE_KEPT,        /* a lane receives a nudge while accepting is paused, and sends no other nudge */
     PAUSED_FOR_GOOD,   /* accepting stays paused when no lane is busy any more */
-    FORGOTTEN_DEAD,    /* no nudge is sent when a lane was killed */
+    FORGOTTEN_DEAD,    /* no nudge is sent after a lane was killed */
     WOKEN_UNMARKED,    /* a woken lane keeps its set while its host waits for the lock */
     WOKEN_UNNOTICED,   /* a woken lane hands over its set, but does not wake the I/O thread */
     WOKEN_WITHOUT_STEP, /* a woken lane does not check whether the I/O thread has taken its set */
@@ -58,13 +60,14 @@ enum mistake {
     DRAINED_KEPT       /* in a drain, the I/O thread puts no connections into the shared queue */
 };
 
-/* QUEUED: in the accept queue; IN_RELAY: in the shared queue. */
+/* QUEUED: in the accept queue; READY: has a request that no lane serves yet; CURRENT: its request is being
+ * served. */
 enum place { NEW, QUEUED, IN_SET, READY, IN_SHARED_QUEUE, CURRENT, ELSEWHERE, CLOSED };
 
 struct conn {
     uint8_t place, lane;             /* lane: its lane, if IN_SET, READY or CURRENT */
     uint8_t registered;              /* in the epoll set of `lane` */
-    uint8_t unsent, pending, served; /* requests: not sent yet, in the socket, answered */
+    uint8_t unsent, pending, served; /* numbers of requests: not sent yet, in the socket, served */
     uint8_t endless;                 /* the next request does not end by itself */
 };
 
@@ -332,7 +335,7 @@ static inline uint8_t shared_queue_take(struct state *state)
 }
 
 /* The model's queue has at most one nudge. A second nudge wakes a lane, but the lane may find the queue
- * empty. This is worse than reality. */
+ * empty. The real queue holds several nudges, so the model is stricter. */
 static inline void send_nudge(struct model *model, struct state *state)
 {
     for (unsigned i = 0; i < state->shared_queue_len; i++) {

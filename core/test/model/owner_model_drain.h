@@ -1,5 +1,5 @@
-/* owner_model_drain.h: what the lanes of owner_model.h do when their worker drains, as in lane_drain.c. A
- * lane without connections stands by until the other lane is done. */
+/* owner_model_drain.h: what the lanes of owner_model.h do when their worker drains (ends gracefully), as in
+ * lane_drain.c. A lane without connections stands by (can still serve) until the other lane is done. */
 #ifndef BB_TEST_OWNER_MODEL_DRAIN_H
 #define BB_TEST_OWNER_MODEL_DRAIN_H
 

@@ -121,8 +121,8 @@ static inline void tell_lane(const struct model *model, struct state *state)
 
 /* ---- the I/O thread, between two rounds ---- */
 
-/* Whether the I/O thread has parked the lane's set, and must check a timeout or try again to send a
- * connection. */
+/* Whether the lane's set is PARKED and has work for the I/O thread: a timeout to check, or a connection to
+ * send again. */
 static inline bool has_to_try(const struct model *model, struct state *state, unsigned lane)
 {
     const struct lane *it = &state->lanes[lane];

@@ -188,7 +188,7 @@ static inline void notice(struct state *state, unsigned lane)
 
 static inline void kick(struct state *state, unsigned lane)
 {
-    (void)store_becomes_seen(state, lane); /* an atomic exchange */
+    (void)store_becomes_seen(state, lane); /* an atomic exchange makes the store visible */
     state->lanes[lane].at = state->io.asleep ? L_RAISES : after_notice(&state->lanes[lane]);
     state->io.asleep = false;
 }
@@ -259,8 +259,8 @@ static inline void answered(struct model *model, struct state *state, unsigned l
     it->current = NOBODY;
 }
 
-/* An endless request ends after all other requests are served. If requests have a timeout, the I/O thread
- * must have noticed that the endless request is past it. */
+/* An endless request ends after all other requests are served. If requests have a timeout, the endless
+ * request ends only after the I/O thread has noticed that this request is overdue. */
 static inline bool may_end(const struct model *model, const struct state *state, const struct lane *lane)
 {
     if (!state->conns[lane->current].endless) return true;

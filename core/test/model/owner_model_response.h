@@ -1,6 +1,6 @@
-/* owner_model_response.h: decides in owner_model.h's state whether the lane or the I/O thread responds to a
- * request with a timeout. Calls the core's functions, with a lane and an I/O thread that are set up for these
- * calls. Used by owner_model_lane.h, which sets up a lane in the same way, and owner_model_io.h. */
+/* owner_model_response.h: the part of the model (owner_model.h) that decides which thread responds to a
+ * request with a timeout: the lane or the I/O thread. Calls the core's functions with the lane and the I/O
+ * thread of `stage`. Used by owner_model_lane.h and owner_model_io.h. */
 #ifndef BB_TEST_OWNER_MODEL_RESPONSE_H
 #define BB_TEST_OWNER_MODEL_RESPONSE_H
 

@@ -1,6 +1,6 @@
-/* owner_model_siblings.h: what the worker of owner_model.h leaves to the lane elsewhere (of another process)
- * while one of the worker's lanes is busy. Also models the death of the lane elsewhere. Follows lane_aside.c,
- * lane_share.c and scoreboard.c. */
+/* owner_model_siblings.h: what the worker of owner_model.h leaves to the lane of another process ("the lane
+ * elsewhere") while one of the worker's lanes is busy. Also models the death of the lane elsewhere. Follows
+ * lane_aside.c, lane_share.c and scoreboard.c. */
 #ifndef BB_TEST_OWNER_MODEL_SIBLINGS_H
 #define BB_TEST_OWNER_MODEL_SIBLINGS_H
 

@@ -53,8 +53,9 @@ static inline bool client_step(struct model *model, struct state *state, unsigne
     return true;
 }
 
-/* who: the actor: a lane, a lane's delayed store, the I/O thread, the lane elsewhere, its death, the begin of
- * the drain, or a client. Returns false if this actor cannot do a step now. */
+/* who: the number of an actor. Each lane, the I/O thread, the lane elsewhere and each client are actors. A
+ * lane's delayed store, the death of the lane elsewhere and the begin of the drain are actors, too. Returns
+ * false if this actor cannot do a step now. */
 static inline bool step(struct model *model, struct state *state, unsigned who)
 {
     unsigned lanes = model->lanes;

@@ -1,6 +1,6 @@
 /* owner_search.h: goes through all states that owner_model.h can reach, breadth first, and reports the first
- * fault. A fault is a set with two owners, a request that is lost or served twice, or a state from which the
- * end cannot be reached (threads are stuck or go round in circles). Used by owner_model_test.c. */
+ * fault. A fault is a connection set with two owners, a request that is lost or served twice, or a state from
+ * which the end cannot be reached (threads are stuck or go round in circles). Used by owner_model_test.c. */
 #ifndef BB_TEST_OWNER_SEARCH_H
 #define BB_TEST_OWNER_SEARCH_H
 
@@ -145,7 +145,7 @@ static inline void expand(struct search *search, unsigned number)
 }
 
 /* Finds a state from which the end cannot be reached. The loop starts at the highest number, because the next
- * states mostly have higher numbers. */
+ * states of a state mostly have higher numbers than this state. */
 static inline void find_stuck(struct search *search)
 {
     bool *ends = calloc(search->count, sizeof *ends), more = true;

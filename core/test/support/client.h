@@ -111,7 +111,7 @@ static inline bool client_receive(struct client *client)
 static inline bool client_more(struct client *client)
 {
     uint64_t since = real_ms();
-    size_t had = bb__buf_len(&client->in); /* the application may receive bytes, too, while the host serves */
+    size_t had = bb__buf_len(&client->in); /* the test's application can call client_receive(), too */
     while (client->end == CLIENT_OPEN && bb__buf_len(&client->in) == had)
         if (!client_receive(client)) client_wait(client, POLLIN, since);
     return bb__buf_len(&client->in) > had;
@@ -187,7 +187,7 @@ static inline bool client_read_body(struct client *client)
     return client->end == CLIENT_ENDED;
 }
 
-/* Reads the next response; an interim response counts as one. Returns false if the connection ends before the
+/* Reads the next response, which can be an interim response. Returns false if the connection ends before the
  * response is whole. */
 static inline bool client_read(struct client *client, bool has_body)
 {

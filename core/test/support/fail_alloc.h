@@ -1,8 +1,8 @@
-/* fail_alloc.h: makes a chosen allocation of the code under test fail. The Makefile links a test that
- * includes this header with --wrap. Allocations of the core and of the test count, allocations of libraries
- * do not. Not for tests with threads.
+/* fail_alloc.h: makes a chosen allocation of the code under test fail. A test that includes this header is
+ * linked with --wrap (see the Makefile). Allocations of the core and of the test count, allocations of
+ * libraries do not. Not for tests with threads.
  *
- * Each allocation of an operation fails once:
+ * In this loop each allocation of operation() fails once:
  *
  *   for (unsigned n = 1; fail_alloc_at(n), code = operation(), fail_alloc_off(); ++n)
  *       assert_int_equal(code, BB_ENOMEM);
@@ -21,7 +21,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
 static struct {
-    unsigned until_failure; /* allocations up to the one that fails; 0: none fails */
+    unsigned until_failure; /* 1: the next allocation fails; 0: no allocation fails */
     bool failed;
     unsigned count; /* allocations so far */
 } fail_alloc;

@@ -1,5 +1,5 @@
-/* fail_file.h: files that cannot be created, and disks that fill up. The Makefile links a test that includes
- * this header with --wrap. Only regular files fail. */
+/* fail_file.h: files that cannot be created, and disks that fill up. A test that includes this header is
+ * linked with --wrap (see the Makefile). Only calls for regular files fail. */
 #ifndef BB_TEST_FAIL_FILE_H
 #define BB_TEST_FAIL_FILE_H
 

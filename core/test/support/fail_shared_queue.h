@@ -1,5 +1,5 @@
-/* fail_shared_queue.h: makes sends to the shared queue fail. The Makefile links a test that includes this
- * header with --wrap. */
+/* fail_shared_queue.h: makes sends to the shared queue fail. A test that includes this header is linked with
+ * --wrap (see the Makefile). */
 #ifndef BB_TEST_FAIL_SHARED_QUEUE_H
 #define BB_TEST_FAIL_SHARED_QUEUE_H
 

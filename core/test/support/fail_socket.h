@@ -1,6 +1,6 @@
 /* fail_socket.h: connections that cannot be accepted, sockets that epoll cannot watch, and a function that is
- * called just before epoll stops watching a socket. The Makefile links a test that includes this header with
- * --wrap. */
+ * called just before epoll stops watching a socket. A test that includes this header is linked with --wrap
+ * (see the Makefile). */
 #ifndef BB_TEST_FAIL_SOCKET_H
 #define BB_TEST_FAIL_SOCKET_H
 

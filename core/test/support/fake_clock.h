@@ -1,6 +1,6 @@
-/* fake_clock.h: bb__clock_ms() stands still until the test moves it. So an hour takes no real time, and no
- * timeout ends too early. The Makefile links a test that includes this header with --wrap. Waits in the
- * kernel still take real time. */
+/* fake_clock.h: the clock of bb__clock_ms() stands still until the test moves it. So an hour takes no real
+ * time, and no timeout ends too early. A test that includes this header is linked with --wrap (see the
+ * Makefile). Waits in the kernel still take real time. */
 #ifndef BB_TEST_FAKE_CLOCK_H
 #define BB_TEST_FAKE_CLOCK_H
 

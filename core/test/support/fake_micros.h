@@ -1,5 +1,6 @@
 /* fake_micros.h: bb__clock_us(), which measures how long requests have waited, follows fake_clock.h's clock.
- * The Makefile links a test that includes this header with --wrap. Include fake_clock.h before it. */
+ * A test that includes this header is linked with --wrap (see the Makefile). Include fake_clock.h before this
+ * header. */
 #ifndef BB_TEST_FAKE_MICROS_H
 #define BB_TEST_FAKE_MICROS_H
 

@@ -1,5 +1,5 @@
-/* fake_pause.h: nanosleep() of the code under test calls a function of the test instead. The Makefile links a
- * test that includes this header with --wrap. */
+/* fake_pause.h: nanosleep() of the code under test calls a function of the test instead. A test that includes
+ * this header is linked with --wrap (see the Makefile). */
 #ifndef BB_TEST_FAKE_PAUSE_H
 #define BB_TEST_FAKE_PAUSE_H
 

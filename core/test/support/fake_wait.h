@@ -1,6 +1,6 @@
-/* fake_wait.h: runs a function of the test while the host waits for its client, and moves fake_clock.h's
- * clock. Include fake_clock.h before this header. The Makefile links a test that includes this header with
- * --wrap. */
+/* fake_wait.h: runs a function of the test while the host (the program that calls the core) waits for its
+ * client, and moves fake_clock.h's clock. Include fake_clock.h before this header. A test that includes this
+ * header is linked with --wrap (see the Makefile). */
 #ifndef BB_TEST_FAKE_WAIT_H
 #define BB_TEST_FAKE_WAIT_H
 
@@ -9,8 +9,8 @@
 int __real_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 
-/* The client's part of the wait. Called at the start of each second of a wait, and in each wait of 1 ms.
- * NULL: the host waits in the kernel. */
+/* The actions of the client during the wait. Called at the start of each second of a wait, and in each wait
+ * of 1 ms. NULL: the host waits in the kernel. */
 static void (*fake_wait_client)(void);
 
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)

@@ -1,5 +1,5 @@
 /* false_room.h: a poll() that always reports room for writing, as if another writer filled this room just
- * after the poll. The Makefile links a test that includes this header with --wrap. */
+ * after the poll. A test that includes this header is linked with --wrap (see the Makefile). */
 #ifndef BB_TEST_FALSE_ROOM_H
 #define BB_TEST_FALSE_ROOM_H
 

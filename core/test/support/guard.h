@@ -1,6 +1,6 @@
 /* guard.h: puts a test's input right before an inaccessible page. A read of one byte past the end crashes in
- * every build, also without sanitizers. For tests and fuzz targets of code that scans bytes. Not for code
- * that writes: the sanitizers find wrong writes. */
+ * every build, also without sanitizers. Used by tests and fuzz targets of code that scans bytes. Not for code
+ * that writes bytes, because the sanitizers find wrong writes. */
 #ifndef BB_TEST_GUARD_H
 #define BB_TEST_GUARD_H
 

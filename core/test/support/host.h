@@ -1,6 +1,7 @@
-/* host.h: the smallest host: a worker with one lane and its own listener, and an application that is a C
- * function. It runs in the test's own thread, serves only when the test calls a function of this file or of
- * client.h, and never waits. client.h is the client. lanes.h has a host with threads. */
+/* host.h: the smallest host (program that calls the core). It has a worker with one lane (a thread that
+ * serves requests), a listener, and an application that is a C function. The host runs in the test's own
+ * thread, serves only when the test calls a function of this file or of client.h, and never waits. client.h
+ * is the client. lanes.h has a host with threads. */
 #ifndef BB_TEST_HOST_H
 #define BB_TEST_HOST_H
 
@@ -121,14 +122,14 @@ static inline struct host *host_new(const struct bb_settings *settings, int fami
     return host;
 }
 
-/* Frees the host in any state. The test must free its clients first. Asserts that no descriptor is left
- * open. */
 static inline struct host *host_new_default(int family)
 {
     struct bb_settings settings = host_settings();
     return host_new(&settings, family);
 }
 
+/* Frees the host in any state. The test must free its clients first. Asserts that no descriptor is left
+ * open. */
 static inline void host_free(struct host *host)
 {
     bb_lane_free(host->lane);
@@ -171,7 +172,7 @@ static inline void host_turn(struct host *host)
     host_serve(host);
 }
 
-/* Replaces the lane by one that has a slot on the scoreboard. */
+/* Replaces the lane by a lane that shows its state in a slot on the scoreboard. */
 static inline void host_enter_scoreboard(struct host *host, struct bb_scoreboard *scoreboard)
 {
     bb_lane_free(host->lane);

@@ -1,5 +1,5 @@
-/* lanes.h: support for tests of lanes that share connections: a worker with a thread for each lane, and
- * clients that block. Only the test's own thread makes assertions. */
+/* lanes.h: support for tests of lanes (threads that serve requests) that share connections. Has a worker with
+ * a thread for each lane, and clients that block. Only the test's own thread makes assertions. */
 #ifndef BB_TEST_LANES_H
 #define BB_TEST_LANES_H
 
@@ -49,7 +49,7 @@ struct lane_thread {
 struct lanes {
     struct bb_worker *worker;
     struct lane_thread threads[LANES_MAX];
-    int count, descriptors; /* descriptors before lanes_start(); -1: not checked, other workers exist */
+    int count, descriptors; /* open before lanes_start(); -1: not checked, because other workers exist */
     struct sockaddr_in address;
     sem_t entered, leave; /* for /block; entered: the application has the request; leave: it may respond */
 };
@@ -97,8 +97,8 @@ static inline void lanes_reply_half(struct lane_thread *thread)
         bb_reply_abort(thread->lane);
 }
 
-/* Sends a whole response, then blocks. at_once: the end of the response is sent with the body, else after
- * it. */
+/* Sends a whole response, then blocks. at_once: the end of the response is sent together with the body,
+ * otherwise after the body. */
 static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once)
 {
     const struct bb_slice all = {"all", 3};
@@ -236,8 +236,7 @@ static inline void lanes_join(struct lane_thread *thread)
     assert_true(thread->drained);
 }
 
-/* Called when the worker drains. Waits until all its lanes have ended. Returns the number of requests
- * served. */
+/* Called when the worker drains. Waits until all lanes have ended. Returns the number of requests served. */
 static inline unsigned lanes_finish(struct lanes *lanes)
 {
     unsigned served = 0;
@@ -275,7 +274,7 @@ static inline void say(int fd, const char *text)
     assert_true(lanes_say(fd, text, strlen(text)));
 }
 
-/* Reads into answer[size] until it contains this text. */
+/* Reads into response[size] until this text has come. */
 static inline void read_until(int fd, const char *text, char *response, size_t size)
 {
     size_t len = 0;

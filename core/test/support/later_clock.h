@@ -1,7 +1,7 @@
 /* later_clock.h: the test can move the core's clocks ahead by `later`. A thread that waits sees a jump of
- * time, as if the process had been frozen (SIGSTOP). The test can also stop the clocks while it does
- * something that must take no time, because a thread may wait long for a processor. The Makefile links a test
- * that includes this header with --wrap. Tests may have threads. */
+ * time, as if the process had been frozen (SIGSTOP). The test can also stop the clocks. Then an action takes
+ * no time, even if its thread waits long for a processor. A test that includes this header is linked with
+ * --wrap (see the Makefile). Tests may have threads. */
 #ifndef BB_TEST_LATER_CLOCK_H
 #define BB_TEST_LATER_CLOCK_H
 

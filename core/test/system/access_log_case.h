@@ -1,5 +1,6 @@
 /* access_log_case.h: shared by the tests of the access log: a directory for the log of each test, and a host
- * that writes a log. The clock is fake, so lines are written only when the test moves the clock. */
+ * (program that calls the core) that writes a log. The clock is fake, so lines are written only when the test
+ * moves the clock. */
 #ifndef BB_TEST_ACCESS_LOG_CASE_H
 #define BB_TEST_ACCESS_LOG_CASE_H
 

@@ -1,5 +1,6 @@
 /* access_log_watched_test.c: the log line of an aborted request. The request took so long that the I/O thread
- * has taken the lane's connection set. */
+ * has taken the connection set of its lane. A lane is a thread that serves requests. The connection set has
+ * all connections of the lane. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 
 static struct bb__io_thread io;
 
-/* No I/O thread runs: app_is_watched() does its steps. */
+/* No I/O thread runs in this test. app_is_watched() calls the functions that an I/O thread would call. */
 static struct host *new_watched(const char *format)
 {
     struct host *host = new_host(format, AF_UNIX);

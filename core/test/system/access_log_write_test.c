@@ -1,5 +1,5 @@
-/* access_log_write_test.c: when a lane writes its log lines, what happens to lines that cannot be written,
- * and how the worker opens and reopens the log. */
+/* access_log_write_test.c: when a lane (a thread that serves requests) writes its log lines, what happens to
+ * lines that cannot be written, and how the worker opens and reopens the log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,8 @@ static void fill(struct host *host, unsigned count)
     client_free(client);
 }
 
-/* A line has 1000 bytes. So the lane keeps about 60 lines in memory, and other lines are in the pipe. */
+/* A line has 1000 bytes, and the lane's buffer has 64 KiB. So the lane keeps about 60 lines in memory, and
+ * other lines are in the pipe. */
 static void test_a_pipe_that_nobody_reads_costs_lines_only(void **state)
 {
     (void)state;
@@ -184,7 +185,8 @@ static void test_a_full_disk_leaves_no_half_line_in_the_middle(void **state)
     host_free(host);
 }
 
-/* Seven requests, but the lane has room for only four log lines. The first lost line is reported at once. */
+/* There are seven requests, but the lane has room for only four log lines. The first lost line is reported at
+ * once. */
 static struct host *host_of_a_full_disk(void)
 {
     static char value[15001], request[16000];

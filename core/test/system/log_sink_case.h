@@ -1,5 +1,5 @@
-/* log_sink_case.h: shared by the tests of log sinks: a directory with paths for a log and a renamed log,
- * sinks, and lines. */
+/* log_sink_case.h: shared by the tests of log sinks: a directory for each test, the paths of a log and of a
+ * renamed log, open sinks, and lines. */
 #ifndef BB_TEST_LOG_SINK_CASE_H
 #define BB_TEST_LOG_SINK_CASE_H
 

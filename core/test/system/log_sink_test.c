@@ -168,8 +168,8 @@ static void test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none(void *
     free(lines);
 }
 
-/* poll() tells all writers that the pipe has room, and one writer fills it. A blocking write of another
- * writer would wait for the reader. */
+/* poll() tells all writers that the pipe has room, and one writer fills it. If another writer then made a
+ * blocking write, this writer would wait for the reader. */
 static void test_a_sink_that_shares_a_pipe_does_not_wait_for_its_reader(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void test_a_sink_that_shares_a_pipe_does_not_wait_for_its_reader(void **s
     free(lines);
 }
 
-/* The owner of a FIFO may allow other users to write only. */
+/* The permissions of a FIFO can allow writing, but not reading. */
 static void test_a_fifo_may_be_for_writing_only(void **state)
 {
     struct place *place = *state;

@@ -1,5 +1,6 @@
 /* response_spool_test.c: bytes that a client does not take go to a file. All bytes come back in order,
- * however much room there is. No file, descriptor or part of the budget stays in use. */
+ * however much room there is. No file, descriptor or part of the budget (limits the bytes of all spools)
+ * stays in use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,7 +176,7 @@ static void test_memory_of_a_larger_buffer_is_not_kept(void **state)
     assert_true(fixture->out.cap <= BB_RESPONSE_SPOOL_WINDOW);
 }
 
-/* An endless response is a little ahead of its client. Its file must not grow for ever. */
+/* An endless response is a little ahead of its client. The response's file must not grow for ever. */
 static void test_the_front_of_a_file_is_given_back(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,4 +1,5 @@
-/* scoreboard_test.c: the slots of lanes in memory that processes share. */
+/* scoreboard_test.c: the scoreboard (memory that all processes share). Each lane (a thread that serves
+ * requests) has a slot on it. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -322,8 +323,8 @@ static void *clear_each_round(void *pid)
     return NULL;
 }
 
-/* Before bb_scoreboard_clear() runs, a lane of another process may notice that the process is dead, and may
- * claim its slot. */
+/* bb_scoreboard_clear() is called for a dead process. Before the call, a lane of another process can notice
+ * the death, and claim the slot of the dead process. */
 static void test_a_slot_that_was_claimed_meanwhile_is_not_cleared(void **state)
 {
     (void)state;

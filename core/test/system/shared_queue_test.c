@@ -69,8 +69,8 @@ static void test_the_longest_message_is_whole(void **state)
     assert_int_equal(message.len, BB_SHARED_QUEUE_BYTES);
     assert_memory_equal(taken, longest, BB_SHARED_QUEUE_BYTES);
 
-    /* No sender sends a message longer than BB_SHARED_QUEUE_BYTES. The receiver must notice that it has not
-     * got all bytes. */
+    /* No sender sends a message longer than BB_SHARED_QUEUE_BYTES. If a longer message comes, the receiver
+     * must notice that bytes are missing. */
     assert_int_equal(send_bytes(&shared_queue, longest, sizeof longest), BB_OK);
     assert_int_equal(send_with(&shared_queue, "next", NULL, 0), BB_OK);
     assert_int_equal(bb__shared_queue_take(&shared_queue, taken, &message), BB_ELOST);
@@ -203,8 +203,8 @@ static void test_a_send_to_a_full_queue_fails_at_once(void **state)
     end_shared_queue(&shared_queue);
 }
 
-/* A user id that no other process has. The kernel limits the descriptors in unread messages per user, so
- * other processes of the user would count. The superuser has no limit. */
+/* A user id that no other process has. For each user, the kernel limits the number of descriptors in unread
+ * messages. So other processes of this user would use up a part of the limit. The superuser has no limit. */
 #define NOBODY_ELSE 54321
 #define FEW         20
 

@@ -134,8 +134,8 @@ static void test_a_reset_is_an_error_for_the_peer(void **state)
     close(pair.theirs);
 }
 
-/* Forks a child with duplicates of all open descriptors. It lives until stop() or the end of the test kills
- * it. */
+/* Forks a child with duplicates of all open descriptors. The child lives until stop() or the end of the test
+ * kills it. */
 static pid_t fork_sleeper(void)
 {
     pid_t child = fork();

@@ -1,5 +1,5 @@
-/* spool_test.c: a request body goes to memory, then to an unnamed file, within the budget. No file,
- * descriptor or part of the budget stays in use. */
+/* spool_test.c: a request body goes to memory, then to an unnamed file. The budget limits the bytes of all
+ * bodies. No file, descriptor or part of the budget stays in use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

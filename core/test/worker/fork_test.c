@@ -1,5 +1,6 @@
 /* fork_test.c: an application that forks. In the child, calls of the core have no effect. Descriptors that
- * stay open in the child do not delay the parent's clients and do not disturb the parent's lane. */
+ * stay open in the child do not delay the parent's clients and do not disturb the parent's lane (the thread
+ * that serves requests). */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -101,7 +102,8 @@ static bool waits_for_nobody(struct host *host)
            all_is_freed(host);
 }
 
-/* The child has no I/O thread that could give back a set in the middle of a step. */
+/* At the fork, the I/O thread has the lane's connection set. The child has no I/O thread that could give back
+ * the set. */
 static void test_calls_in_a_child_do_not_wait_for_the_io_thread(void **state)
 {
     (void)state;

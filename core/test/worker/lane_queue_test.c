@@ -46,7 +46,8 @@ static void test_queued_connections_that_no_lane_takes_are_closed(void **state)
     host_free(host);
 }
 
-/* bb_worker_drain() finds no free descriptor, so a lane must take the queued connections later. */
+/* bb_worker_drain() finds no free descriptor, so a lane (a thread that serves requests) must take the queued
+ * connections later. */
 static void drain_without_descriptors(struct host *host)
 {
     static const int errors[] = {EMFILE, 0};
@@ -227,7 +228,8 @@ static void test_a_flood_of_connections_does_not_delay_a_drain(void **state)
     assert_drained(flooded);
 }
 
-/* bb_worker_drain() pauses for 1 ms between two parts. On a busy machine this pause may take far longer. */
+/* bb_worker_drain() accepts some queued connections, then pauses for 1 ms, and so on. On a busy machine such
+ * a pause can take far longer. */
 static void pause_takes_long(void)
 {
     fake_clock_advance(1000);

@@ -1,5 +1,5 @@
-/* worker_test.c: the lanes of a worker, each in its own thread, share listeners, limits and the drain. `make
- * tsan` runs this test under ThreadSanitizer. */
+/* worker_test.c: the lanes of a worker (its threads that serve requests) share listeners, limits and the
+ * drain (graceful shutdown). `make tsan` runs this test under ThreadSanitizer. */
 #include <errno.h>
 #include <sched.h>
 #include <setjmp.h>

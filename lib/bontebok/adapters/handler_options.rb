@@ -4,8 +4,8 @@ require_relative "../config/config"
 require_relative "../system/file_name"
 
 module Bontebok
-  # The superclass of RackupOptions and RailsOptions. It makes a Config of the options that rackup or rails server
-  # passes to the Rack handler. An option with the value nil counts as not given.
+  # The superclass of RackupOptions and RailsOptions. It makes a Config from the options that the command rackup or
+  # `rails server` passes to the Rack handler. An option with the value nil counts as not given.
   class HandlerOptions
     # Options that cannot be set any more when the handler is called: { key => reason for the message }.
     PAST = { preload: "the application is loaded already, once for all workers",
@@ -29,14 +29,14 @@ module Bontebok
 
     private
 
-    # False if Preload was set to false and there are workers: workers cannot load an application that is loaded
+    # False if Preload was set to false and there are workers, because workers cannot load an application that is loaded
     # already.
     def preloaded?(config)
       config[:preload] || config.workers.zero? || config.source(:preload) == "default"
     end
 
-    # True if Rackup is not set, or names the file that rackup has loaded. A configuration file that the command
-    # bontebok uses as well may set Rackup.
+    # True if Rackup is not set, or names the file that rackup has loaded. A configuration file can set Rackup, because
+    # the command bontebok may use the same file.
     def loaded?(config)
       return true if config.source(:rackup) == "default"
 

@@ -6,7 +6,7 @@ module Bontebok
   # The options of `rails server -u bontebok`: address and environment. The environment, and an address that the user
   # has set, win over the configuration file. Rails itself handles its other options: pid file, daemon, log.
   class RailsOptions < HandlerOptions
-    # One process has three advantages. The console in Rails' error page finds the data of the earlier request, which
+    # One process has three advantages. The console in Rails' error page finds the data of the failed request, which
     # Rails keeps in memory. The debugger has the terminal. Only one copy of the application is reloaded. There are
     # three threads, because a page may request another page from the same server.
     DEVELOPMENT = { max_workers: 0, threads: 3 }.freeze

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The command `bontebok bench`, for CLI. The load tool is a C program, which is installed beside this gem's extension.
-  # This class finds and executes the program, and passes all arguments on unread.
+  # The command `bontebok bench`. CLI runs it. The load tool is a C program, which is installed beside this gem's
+  # extension. This class finds the program and executes it with all arguments, without reading them.
   class BenchCommand
     PROGRAM = "bontebok-bench"
 

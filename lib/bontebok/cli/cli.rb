@@ -7,7 +7,7 @@ require_relative "../start_failure"
 require_relative "../version"
 
 module Bontebok
-  # The command `bontebok`, for exe/bontebok. It turns argv into an action and an exit status.
+  # The command `bontebok`. exe/bontebok calls this class, which turns argv into an action and an exit status.
   class CLI
     # Returns the exit status.
     def self.run(argv)

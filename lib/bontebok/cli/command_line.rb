@@ -3,8 +3,8 @@
 require_relative "../config/option_table"
 
 module Bontebok
-  # Reads argv with OptionTable, for CLI. The values stay Strings; Config checks and converts them. Like a file name, an
-  # argument may hold any bytes. Its encoding is UTF-8, whatever the locale is.
+  # Reads argv with the help of OptionTable. Used by CLI. The values stay Strings; Config checks and converts them. An
+  # argument can have any bytes, like a file name. Its encoding is set to UTF-8 in every locale.
   #
   # If an option is given several times, the last value counts. For Listen, all values count.
   #

@@ -4,8 +4,8 @@ require_relative "option_prose"
 require_relative "../config/option_table"
 
 module Bontebok
-  # OptionTable as text for users: --help, and docs/CONFIGURATION.md. `ruby lib/bontebok/cli/option_docs.rb` writes
-  # docs/CONFIGURATION.md; a test compares this file with the table.
+  # Turns OptionTable into text for users: the output of --help, and docs/CONFIGURATION.md. The command
+  # `ruby lib/bontebok/cli/option_docs.rb` writes that file, and a test compares the file with the table.
   module OptionDocs
     USAGE = <<~TEXT
       Usage: bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]

@@ -44,10 +44,11 @@ module Bontebok
       If the file calls an unknown method, the start fails with a message that names file and line. With
       `--ignore-unknown` the server logs the unknown method and starts.
 
-      Configuration files for Rhebok, unicorn and puma work unchanged. Files for Rhebok have the syntax above. A file
-      is read as a file for unicorn or puma if its name begins with `unicorn` or `puma` (`unicorn.rb`,
-      `unicorn.conf.rb`, `puma-production.rb`), if it is in `config/unicorn/` or `config/puma/`, or if
-      `--config-style` is set. [MIGRATING.md](MIGRATING.md) explains what each directive of these servers does here.
+      Configuration files for Rhebok, unicorn and puma work unchanged. Files for Rhebok have the syntax above.
+      `--config-style` sets the syntax of a file. Without this option, a file is read as a file for unicorn or puma if
+      its name begins with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`, `puma-production.rb`), or if it is in
+      `config/unicorn/` or `config/puma/`. [MIGRATING.md](MIGRATING.md) explains what each directive of these servers
+      does here.
     TEXT
 
     HOOKS = <<~TEXT

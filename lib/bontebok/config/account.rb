@@ -6,12 +6,13 @@ require_relative "../start_error"
 require_relative "../usage_error"
 
 module Bontebok
-  # The user and the group of the application (options User and Group), for Config, the supervisor and the masters. The
-  # supervisor stays root, because it must remove the pid file and sockets, and open log files again in root's
-  # directories. A master becomes the user before it loads anything. So its workers, and all processes that the workers
-  # fork, run as this user from their start. Without User, or if the process runs as that user already, nothing changes.
+  # The user and the group of the application (options User and Group). Used by Config, the supervisor and the masters
+  # (they fork the workers). The supervisor stays root, because it must remove the pid file and sockets, and open log
+  # files again in root's directories. A master becomes the user before it loads anything. So its workers, and all
+  # processes that the workers fork, run as this user from their start. Without User, or if the process runs as that
+  # user already, nothing changes.
   class Account
-    # The user or the group does not exist. option: :user or :group.
+    # Raised if the user or the group does not exist. option: :user or :group.
     class Unknown < UsageError
       attr_reader :option
 
@@ -21,7 +22,7 @@ module Bontebok
       end
     end
 
-    # Valid numbers. (uid_t) -1 is excluded: it means "unchanged" in system calls such as chown(2).
+    # Valid numbers. (uid_t) -1 is excluded, because it means "unchanged" in system calls such as chown(2).
     NUMBERS = (0...0xffff_ffff)
 
     # user, group: a name, a number as text, or nil. Raises Unknown.
@@ -39,7 +40,7 @@ module Bontebok
       !@uid.nil? && [Process.euid, Process.egid] != [@uid, @gid]
     end
 
-    # Raises StartError if this process may not become the user.
+    # Raises StartError if this process is not allowed to become the user.
     def check
       act { nil }
     rescue SystemCallError => e
@@ -68,8 +69,8 @@ module Bontebok
       raise e.class, described(e.message)
     end
 
-    # Opens a file to append to. If the user may not create the file, root creates it for the user. This is necessary
-    # after a log was rotated in a directory that belongs to root.
+    # Opens a file to append to. If the user is not allowed to create the file, root creates it for the user. This is
+    # necessary after a log was rotated in a directory that belongs to root.
     def append(path)
       act { File.open(path, "a") }
     rescue Errno::EACCES
@@ -105,7 +106,7 @@ module Bontebok
       @entry ? Process.initgroups(@entry.name, @gid) : Process.groups = [@gid]
     end
 
-    # The process must not be able to become root again.
+    # Checks that the process cannot become root again. Raises SecurityError.
     def verify
       ids = [Process.uid, Process.euid, Process.gid, Process.egid]
       return if ids == [@uid, @uid, @gid, @gid] && !returns?(:setuid, @uid) && !returns?(:setgid, @gid)
@@ -123,15 +124,15 @@ module Bontebok
       false
     end
 
-    # Creates the file for the user. EXCL: the owner of a link or a file that another user has put there must not
-    # change.
+    # Creates the file for the user. With EXCL, the call fails if another user has put a file or a link there. The owner
+    # of such a file must not change.
     def make(path)
       File.open(path, File::WRONLY | File::CREAT | File::EXCL) { |file| give_away(file) }
     rescue Errno::EEXIST
       nil
     end
 
-    # Removes the file if chown fails: a file that belongs to root would make the next start fail.
+    # Removes the file if chown fails, because with a file that belongs to root the next start would fail.
     def give_away(file)
       file.chown(@uid, @gid)
     rescue SystemCallError

@@ -7,7 +7,7 @@ module Bontebok
   # Listener binds the socket.
   class Address
     FORMS = "HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name"
-    # sun_path without its NUL (unix(7)).
+    # The length of sun_path in bytes, without its NUL (unix(7)).
     LONGEST_PATH = 107
     PATTERN = %r{\A(?:(?:\[(?<v6>[0-9A-Fa-f:.%]+[^\]]*)\]|(?<host>[^\s:/\[\]@*]+)):)?(?<port>\d{1,5})\z}
 

@@ -8,15 +8,15 @@ require_relative "rhebok_address"
 require_relative "spreads"
 
 module Bontebok
-  # The effective value of every option, and the source of the value. These are the sources, and the first one that has
-  # a value wins: command line, configuration file, options of the rackup command, environment, default.
+  # The effective value of every option, and the source of the value. The first of these sources that has a value wins:
+  # command line, configuration file, options of the rackup command, environment, default.
   class Config
     include Spreads
 
     Setting = Struct.new(:value, :source)
 
-    # The sources of explicit choices. A value of another source may be ignored: a server that gets its sockets from
-    # systemd or start_server ignores $PORT.
+    # The sources of explicit choices. Values of other sources can be ignored. For example, a server that gets its
+    # sockets from systemd or start_server ignores $PORT.
     CHOICES = %i[on_command_line in_file given].freeze
     SOURCES = [*CHOICES, :in_environment, :by_habit, :by_default].freeze
     # The default configuration file.
@@ -70,7 +70,7 @@ module Bontebok
       self[key].fdiv(1000)
     end
 
-    # The number of worker processes, also for `auto`. 0: one process without forks.
+    # The number of worker processes; `auto` is converted to a number. 0: one process that never forks.
     def workers
       @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
     end

@@ -6,8 +6,8 @@ require_relative "../usage_error"
 require_relative "../system/working_directory"
 
 module Bontebok
-  # Reads a configuration file, for Config. The file is Ruby. Its style (ConfigStyles) defines the directives, which are
-  # the methods that the file may call. The directives store their values in the ConfigFile.
+  # Reads a configuration file, which is Ruby code. Used by Config. The style of the file (ConfigStyles) defines the
+  # directives, which are the methods that the file may call. The directives store their values in the ConfigFile.
   class ConfigFile
     # A value as it is written, and its "path:line".
     Entry = Struct.new(:value, :place)
@@ -66,8 +66,8 @@ module Bontebok
       alone ? @hooks.replace(name, hook, &arguments) : @hooks.add(name, hook, &arguments)
     end
 
-    # Sets :directory and changes the working directory at once. After `set(:directory, path)`, the working directory
-    # changes at the end of the file.
+    # Sets :directory and changes the working directory at once. With `set(:directory, path)`, the working directory
+    # changes only at the end of the file.
     def enter(path)
       set(:directory, path && FileName.absolute(path))
       enter_directory

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The number of CPUs that this process may use, for MaxWorkers auto. It is the smallest of these limits: the number of
-  # CPUs in the process's affinity mask, and the CPU quotas of the process's cgroup and of that cgroup's parents
-  # (cgroups(7), versions 1 and 2).
+  # Computes the value of MaxWorkers auto: the number of CPUs that this process is allowed to use. This number is the
+  # smallest of these limits: the number of CPUs in the process's affinity mask, and the CPU quotas of the process's
+  # cgroup and of that cgroup's parents (cgroups(7), versions 1 and 2).
   class Cpus
     # A mounted cgroup hierarchy. directory: the mount point. root: the cgroup that is mounted there. group: the cgroup
     # of this process.
@@ -84,8 +84,8 @@ module Bontebok
       time.to_r / period.to_r if time.to_i.positive? && period.to_i.positive?
     end
 
-    # Returns "" if the file cannot be read. Reads bytes, because names of processes and mount points may be no valid
-    # text.
+    # Returns "" if the file cannot be read. Reads bytes, because names of processes and mount points can be invalid
+    # UTF-8.
     def read(path)
       File.binread(File.join(@root, path))
     rescue SystemCallError

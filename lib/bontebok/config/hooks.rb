@@ -6,7 +6,7 @@ module Bontebok
   # The hooks: blocks of a configuration file that the server runs at certain events. Hooks with the same name run in
   # the order of the file. Each hook gets only as many arguments as it accepts.
   class Hooks
-    # A hook has raised an exception (#cause).
+    # Raised if a hook has raised an exception. #cause is that exception.
     class Failed < StandardError; end
 
     # The worker, as an argument of a hook. pid is nil before the worker is forked.
@@ -60,7 +60,8 @@ module Bontebok
 
     private
 
-    # Raises Failed for any exception of the hook, also for SystemExit. SignalException and NoMemoryError are passed on.
+    # Raises Failed if the hook raises an exception, also for SystemExit. Only SignalException and NoMemoryError are
+    # raised unchanged.
     def call(name, entry, arguments)
       arguments = entry.arguments.call(*arguments) if entry.arguments
       ExitFence.keep_forks_out { entry.hook.call(*taken(entry.hook, arguments)) }

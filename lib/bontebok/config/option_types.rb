@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The types of options, for OptionTable. A type has
+  # The types of options in OptionTable. A type has these methods:
   #
   #   read(value)   converts a value of the command line or the environment (a String) or of the configuration file (any
-  #                 Ruby value) to the effective value; raises Invalid; its message completes "MaxTarget wants ..."
+  #                 Ruby value) to the effective value; raises Invalid with a message that completes
+  #                 "MaxTarget wants ..."
   #   show(value)   an effective value as a user would write it
   #   metavar       the placeholder of a value in the help; nil if the option needs no value
   module OptionTypes

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The address that a configuration file for Rhebok sets, for Config: host and port, or path of a unix socket.
+  # Finds the address in a configuration file for Rhebok (another Rack server): host and port, or the path of a unix
+  # socket. Used by Config.
   module RhebokAddress
     class << self
       # Returns the entry for Listen, or nil if the file sets none of host, port and path.

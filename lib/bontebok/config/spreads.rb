@@ -4,9 +4,9 @@ require_relative "option_table"
 require_relative "../usage_error"
 
 module Bontebok
-  # Numbers of requests that are chosen at random between the values of two options, for Config. Workers that start
-  # together are therefore not replaced at the same moment, and collect garbage at different times. If the lower option
-  # is 0, the number is always the upper option.
+  # Numbers of requests that are chosen at random between the values of two options. Included by Config. Because the
+  # numbers are random, workers that start together are replaced and collect garbage at different times. If the lower
+  # option is 0, the number is always the value of the upper option.
   module Spreads
     PAIRS = { min_request_per_child: :max_request_per_child, min_gc_per_request: :max_gc_per_request }.freeze
 

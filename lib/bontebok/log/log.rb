@@ -7,10 +7,11 @@ require_relative "log_stream"
 require_relative "log_text"
 
 module Bontebok
-  # The server's own log. An entry has the time in UTC, the level, the process, the worker's number, the generation, and
-  # the message. Every process writes to the same stream. If the stream cannot take an entry, the entry is lost and
-  # counted. The count is logged when the stream can be written again. A full or closed stream raises no error, so a
-  # process may log directly before exit!. Not for signal handlers, and not for the access log, which the core writes.
+  # The server's own log. An entry has the time in UTC, the level, the process, the worker's number, the generation (the
+  # master's number), and the message. Every process writes to the same stream. If the stream cannot take an entry, the
+  # entry is lost and counted. The count is logged when the stream can be written again. A full or closed stream raises
+  # no error, so a process may log directly before exit!. Not for signal handlers, and not for the access log, which the
+  # core writes.
   class Log
     LEVELS = %i[info warn error].freeze
     # Seconds that the first entry waits if the reader of the stream has stopped reading. All entries after this one are
@@ -41,8 +42,8 @@ module Bontebok
       put(line(level, LogText.clean(message), exception && LogFault.read(exception)))
     end
 
-    # Closes the handle to the former stream. Call this method directly after standard error was reopened: the reader of
-    # the former stream waits for end-of-file.
+    # Closes the handle to the former stream. Call this method directly after standard error was reopened, because the
+    # reader of the former stream waits for end-of-file.
     def follow
       @lock.synchronize { @stream.follow }
     rescue SystemCallError, IOError
@@ -74,7 +75,7 @@ module Bontebok
       line(:warn, "log: a line is lost#{", and #{@lost - 1} more like it" if @lost > 1}")
     end
 
-    # The parent logs the lines that it lost before the fork.
+    # A forked process does not log the losses of its parent, because the parent logs them itself.
     def forget_losses_of_parent
       return if @process == Process.pid
 

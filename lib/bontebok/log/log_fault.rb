@@ -10,7 +10,7 @@ module Bontebok
     CAUSES = 5
     # Frames of the server, and frames of Rack around the rackup file, are left out of an application's backtrace.
     OWN_DIRECTORY = "#{File.expand_path("..", __dir__)}/".freeze
-    # Calls of spawn and system pass through this file. Its frames are left out as well.
+    # Calls of spawn and system pass through command_limits.rb. The frames of that file are left out as well.
     COMMANDS = "#{OWN_DIRECTORY}system/command_limits.rb:".freeze
     RACK_BUILDER = "/lib/rack/builder.rb:"
     # The server's code raises this exception if the application returns an invalid response. It is logged like an

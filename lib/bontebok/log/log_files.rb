@@ -35,9 +35,9 @@ module Bontebok
       def direct(stream, path, account)
         return if path.nil?
 
-        # IO#reopen gets an open file, not the path: with a path, it would close the stream before it fails on a missing
-        # directory. A path that is the stream itself, such as /dev/stderr, is not opened: the workers' user may lack
-        # the permission.
+        # IO#reopen gets an open file and not the path. With a path, IO#reopen would first close the stream, and then
+        # fail if the directory is missing. If the path is the stream itself, such as /dev/stderr, it is not opened,
+        # because the workers' user may lack the permission.
         explained(path, account) { reopen(stream, path, account) } unless File.identical?(path, stream)
         stream.sync = true
       end

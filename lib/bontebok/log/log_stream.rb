@@ -9,16 +9,18 @@ module Bontebok
   # thread-safe; Log has the lock.
   #
   # Polling a pipe before write(2) is not enough. Two processes may both find the pipe writable; if the first one fills
-  # the pipe, the second one blocks in write(2). Setting O_NONBLOCK on the stream is no solution: the flag belongs to
-  # the open file description, which other programs share. Instead, a pipe is opened a second time, with O_NONBLOCK, and
-  # each message to a socket has MSG_DONTWAIT. A file or a terminal is only polled before a write. A pipe is only polled
-  # if it cannot be opened a second time, because it belongs to another user or there is no /proc.
+  # the pipe, the second one blocks in write(2). Setting O_NONBLOCK on the stream is no solution, because the flag
+  # belongs to the open file description, which other programs share. Instead, a pipe is opened a second time, with
+  # O_NONBLOCK, and each message to a socket has MSG_DONTWAIT. A file or a terminal is only polled before a write. The
+  # same holds for a pipe that cannot be opened a second time. This happens if the pipe belongs to another user, or if
+  # there is no /proc.
   class LogStream
-    # Maximum size of a write to a pipe or socket, in bytes. A pipe takes a write of up to this size whole or not at all
-    # (pipe(7), PIPE_BUF), so the writes of several processes do not mix. A file takes a write of any size whole.
+    # Maximum size of a write to a pipe or socket, in bytes. A pipe accepts a write of up to this size completely or not
+    # at all (pipe(7), PIPE_BUF), so the writes of several processes do not mix. A file accepts a write of any size
+    # completely.
     PIECE_BYTES = 4096
 
-    # Opens the pipe now: after a change of user, the process may lack the permission to open the pipe. If a caller of
+    # Opens the pipe now, because after a change of user the process may lack the permission to open it. If a caller of
     # CLI has replaced $stderr by an object that is no IO, only #write raises (NoMethodError).
     def initialize(stream)
       @stream = stream
@@ -58,7 +60,7 @@ module Bontebok
       @identity = identity
     end
 
-    # For a process that the application has forked: closes the second handle of the pipe. If a daemon of the
+    # Called in a process that the application has forked. Closes the second handle of the pipe. If a daemon of the
     # application kept this handle, the reader of the pipe would get no end-of-file when the server ends. Standard error
     # stays open. The next write opens a second handle again.
     def disown

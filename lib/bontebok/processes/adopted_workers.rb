@@ -4,9 +4,9 @@ require_relative "child"
 require_relative "../system/clock"
 
 module Bontebok
-  # The workers of a master that has died. The kernel makes them children of the supervisor, which uses this class. They
-  # serve until all workers of the next generation are ready. Then they retire: they finish their requests and end. The
-  # supervisor has no channel to these workers and sends signals instead (see Parent).
+  # The workers whose master (the process that forked them) has died. The kernel makes them children of the supervisor,
+  # which uses this class. They serve until all workers of the next master are ready. Then they retire: they finish
+  # their requests and end. The supervisor has no channel to these workers and sends signals instead (see Parent).
   #
   # The kernel also gives the supervisor other processes, for example a daemon of the application. This class ignores
   # processes that are no workers.
@@ -30,7 +30,7 @@ module Bontebok
       @workers.empty?
     end
 
-    # Called when a master has ended. Adopts the master's workers that serve; they are on the scoreboard.
+    # Called when a master has ended. Adopts the master's workers that serve. Only these workers are on the scoreboard.
     def take
       pids = (@worker_links.pids - @workers.map(&:pid)).select { |pid| ours?(pid) }
       return if pids.empty?
@@ -81,7 +81,8 @@ module Bontebok
 
     private
 
-    # True if the process is a child of the supervisor and has not ended: Process.wait2 works only for own children.
+    # True if the process is a child of the supervisor and has not ended. If the process is no child, Process.wait2
+    # raises ECHILD.
     def ours?(pid)
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(pid, status) if status

@@ -7,15 +7,15 @@ require_relative "forking"
 
 module Bontebok
   # A forked process as its parent sees it: a master (its parent is the supervisor) or a worker (its parent is a
-  # master). Children keeps these objects.
+  # master). The class Children keeps these objects.
   #
   #   :started --loaded--> :loaded --ready--> :ready --whole--> :whole
   #
   # Only a master becomes whole. It is whole when all of its workers are ready.
   #
   # At each step, a child stays (staying?), or waits for its replacement (neither staying? nor leaving?), or was told to
-  # end (leaving?). A child has a deadline while it boots, and while it leaves. A child that waits for :go or serves has
-  # no deadline.
+  # end (leaving?). A child has a deadline while it boots, and while it leaves. A child has no deadline while it waits
+  # for the word :go (see Channel), and while it serves.
   class Child
     include Leaving
 
@@ -82,7 +82,7 @@ module Bontebok
       @staying = false
     end
 
-    # The child's replacement has failed: the child stays.
+    # Called if the child's replacement has failed. The child stays.
     def stay
       @staying = true
     end
@@ -106,8 +106,8 @@ module Bontebok
       expect(seconds) unless leaving?
     end
 
-    # Sends the word now, or when the child is loaded. While a child loads the application, any word would end it
-    # (ChildLoading).
+    # Sends the word (a message of Channel) now, or when the child is loaded. While a child loads the application, any
+    # word would end it (ChildLoading).
     def tell(word)
       reached?(:loaded) || leaving? ? channel.say(word) : @unsaid.push(word)
     end
@@ -133,8 +133,8 @@ module Bontebok
       !lost_at.nil? && lost_at <= Clock.now
     end
 
-    # Reaps the child if it has ended, and no other process. In a master, the application may have reaped the child
-    # already.
+    # Reaps this child if it has ended. Does not reap other processes. In a master, the application may have reaped the
+    # child already.
     def check
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(status) if status

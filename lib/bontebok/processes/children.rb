@@ -13,12 +13,13 @@ require_relative "../config/hooks"
 require_relative "../system/main_thread"
 
 module Bontebok
-  # The children of the supervisor (one master) or of a master (its workers). Each child has a number. Children keeps
-  # one child of each number running, by these rules:
+  # The children of the supervisor (one master) or of a master (its workers). Each child has a number, and its
+  # replacement gets the same number. This class keeps one child of each number running, by these rules:
   #
   #   - A child that ends after it was ready is replaced at once. A child that ends before it is ready has failed. The
-  #     next start of its number waits, longer with each failure in a row. If two children of a number in a row end by
-  #     themselves less than `pause` seconds after they were ready, the second one has failed as well.
+  #     next child of its number is started after a pause, which is longer after each failure in a row. If two children
+  #     of a number in a row end by themselves less than `pause` seconds after they were ready, the second one has
+  #     failed as well.
   #   - A child that asks to leave serves until its replacement is ready. Then the child retires: it finishes its
   #     requests, and the other children accept the new connections. If several children ask, they are replaced one
   #     after the other. A child that still loads retires at once. So a number has at most one child that serves and one
@@ -33,10 +34,10 @@ module Bontebok
 
     # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds that
     # a child gets to finish. margin: seconds that are added to `grace` and to Child::QUIT_SECONDS for a child that
-    # waits for children of its own. interval: seconds between any two starts. boot: seconds that a child gets to load,
-    # and again to become ready after :go. ended: called with each Child that has ended. stalled: the StalledWorkers,
-    # which finds children that hang, or nil. The block gets a number, forks the child and returns the Child; the block
-    # may raise Hooks::Failed.
+    # waits for children of its own. interval: seconds between any two starts. boot: seconds that a child gets to load.
+    # After :go, it gets the same time again to become ready. ended: called with each Child that has ended. stalled: the
+    # StalledWorkers, which finds children that hang, or nil. The block gets a number, forks the child and returns the
+    # Child; the block may raise Hooks::Failed.
     def initialize(name, count, pause:, grace:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
@@ -82,8 +83,8 @@ module Bontebok
       @roster.find { |child| child.pid == pid }&.ended(status)
     end
 
-    # True if for each number a child has reached the step, or the last start has failed, or the system rejects another
-    # process.
+    # True if for each number one of these is true: a child has reached the step, the last start has failed, or the
+    # system has rejected the fork.
     def settled?(step)
       @roster.settled?(step) { |number| @pauses.failing?(number) || (@pauses.refused? && @roster.of(number).empty?) }
     end
@@ -131,7 +132,7 @@ module Bontebok
       @roster.startable.each { |number| start(number) if @pauses.over(number) <= Clock.now }
     end
 
-    # EAGAIN: the system rejects another process, but may accept one after a pause.
+    # EAGAIN: the system has rejected the fork. After a pause, a fork may succeed.
     def start(number)
       @roster.add(@start.call(number).tap { |child| child.expect(@seconds[:boot]) })
       @pauses.started

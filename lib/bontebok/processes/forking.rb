@@ -8,7 +8,7 @@ module Bontebok
   # Creates a Child by a fork. Child extends this module.
   module Forking
     # Forks and returns the Child. The new process closes the inherited channels and everything in to_close, and runs
-    # the block. Its exit status is the block's result. Raises SystemCallError if the system rejects another process.
+    # the block. Its exit status is the block's result. Raises SystemCallError if the fork fails.
     def fork(number, to_close: [])
       require "bontebok/bontebok" # here, so that a start can report that the extension is not built
       Core.check_fork

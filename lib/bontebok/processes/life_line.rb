@@ -14,7 +14,7 @@ module Bontebok
       @to_io, @held = IO.pipe
     end
 
-    # For a process that the supervisor has forked.
+    # Called in a process that the supervisor has forked.
     def close
       @held.close
     end
@@ -23,7 +23,7 @@ module Bontebok
       !@to_io.wait_readable(0).nil?
     end
 
-    # For a process that the application has forked.
+    # Called in a process that the application has forked.
     def disown
       [@to_io, @held].each(&:close)
     end

@@ -20,9 +20,9 @@ require_relative "../workers/worker"
 
 module Bontebok
   # The master process, forked by Supervisor. A master and its workers are a generation. The master loads the
-  # application and forks the workers, but serves no requests. It obeys the words that the supervisor sends through the
-  # channel. On TERM or QUIT from another process, the master only asks the supervisor to replace it. If the supervisor
-  # dies, the workers finish their requests and the master ends.
+  # application and forks the workers, but serves no requests. It obeys the words (messages of Channel) that the
+  # supervisor sends. On TERM or QUIT from another process, the master only asks the supervisor to replace it. If the
+  # supervisor dies, the workers finish their requests and the master ends.
   class Master
     include MasterHooks
 
@@ -77,7 +77,7 @@ module Bontebok
       end
     end
 
-    # For code of the application that runs before any worker serves.
+    # Runs a block with code of the application, before any worker serves.
     def guard_loading(&)
       ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned), &)
     end

@@ -2,16 +2,16 @@
 
 module Bontebok
   # Limits how many workers of a master do out-of-band work (hook out_of_band, garbage collection) at the same time: at
-  # most half of the workers. The other workers serve new clients. A turn is a lock on a file, which the kernel releases
-  # if the worker dies.
+  # most half of the workers. The other workers serve new clients. A turn is a lock on a file. If the worker dies, the
+  # kernel releases the lock.
   class OutOfBandTurns
-    # For the master, before it forks. The locked files are pipes that carry no data: no other process can open them,
-    # and they disappear with their processes.
+    # Called in the master before it forks. The locked files are pipes that carry no data. Pipes are used because no
+    # other process can open them, and because they disappear with their processes.
     def initialize(workers)
       @files = Array.new([workers / 2, 1].max) { IO.pipe.tap { |_, writer| writer.close }.first }
     end
 
-    # For a worker. Returns true if the worker has got a turn, or if the files cannot be locked (no /proc, no free
+    # Called in a worker. Returns true if the worker has got a turn, or if the files cannot be locked (no /proc, no free
     # descriptor).
     def take
       @taken = holds.find { |hold| hold.flock(File::LOCK_EX | File::LOCK_NB) }
@@ -20,14 +20,14 @@ module Bontebok
       true
     end
 
-    # Unlocks the file. A close would not be enough: a process that the application has forked may have a copy of the
-    # descriptor, and the copy keeps the lock.
+    # Unlocks the file. A close would not be enough, because a process that the application has forked may have a copy
+    # of the descriptor, and the copy keeps the lock.
     def give_back
       @taken&.flock(File::LOCK_UN)
       @taken = nil
     end
 
-    # For a process that the application forks.
+    # Called in a process that the application has forked.
     def disown
       [*@files, *@holds].each(&:close)
     end

@@ -6,8 +6,8 @@ require "fileutils"
 require_relative "../start_error"
 
 module Bontebok
-  # The file with the pid of the started process, for other programs. It is written under another name and then renamed,
-  # so nobody reads an incomplete file.
+  # The file with the pid of the started process. Other programs read it. The file is written under another name and
+  # then renamed, so nobody reads an incomplete file.
   class Pidfile
     # Only the owner may write to the file, because scripts of root kill the process that it names.
     MODE = 0o644

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The steps of a generation, for its master: loaded, ready, whole. The master reports each step to the supervisor
-  # once.
+  # The steps of a generation (a master and its workers): loaded, ready, whole. The master reports each step to the
+  # supervisor once.
   class Progress
     def initialize(channel)
       @channel = channel

@@ -2,7 +2,7 @@
 
 module Bontebok
   # If the user touches this file, the server loads the application again. `rails restart` touches tmp/restart.txt. The
-  # file is for users that may not send signals to the server. A thread of the supervisor watches the file.
+  # file is for users that are not allowed to send signals to the server. A thread of the supervisor watches the file.
   module RestartFile
     # Seconds between two checks of the file.
     INTERVAL = 2

@@ -11,8 +11,9 @@ require_relative "../start_failure"
 require_relative "../usage_error"
 
 module Bontebok
-  # Runs a server with the effective configuration until it ends, for CLI and RackHandler. It checks user and files,
-  # prepares the process, and runs the supervisor, or with `-w 0` the single process.
+  # Runs a server with the effective configuration until the server ends. Used by CLI and RackHandler. This class checks
+  # the user and the files, prepares the process, and runs the supervisor. With `-w 0`, it runs the single process
+  # instead.
   class Server
     # app: the application, if rackup has loaded it; else nil.
     def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))

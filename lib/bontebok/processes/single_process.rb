@@ -19,9 +19,9 @@ require_relative "start_lines"
 
 module Bontebok
   # The server with `-w 0`: supervisor, master and worker are one process, which never forks. The application may use
-  # the terminal. For debuggers, and for platforms that require a single process.
+  # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
-    # TTIN and TTOU are not handled: they belong to the terminal's job control.
+    # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
     # app: the application, if rackup has loaded it; nil: this class loads it.
@@ -61,7 +61,7 @@ module Bontebok
 
     # While the application loads, a signal to stop ends the process at once. A second thread handles the signals,
     # because the application could rescue an exception in the main thread. The second thread is not killed, because it
-    # may be handling a signal. The second thread ends by itself after :loaded.
+    # may be handling a signal. It ends by itself when the application is loaded.
     def load_app
       watch = Thread.new { obey_while_loading until @loaded }
       AppLoader.new(@config[:rackup], @log).load
@@ -93,7 +93,7 @@ module Bontebok
       @config[:signal_hup] == "stop"
     end
 
-    # Only opens the logs again: there are no workers to replace.
+    # Only opens the logs again, because there are no workers to replace.
     def reopen_logs
       LogFiles.renew(@config, @log)
       @lanes&.reopen_logs

@@ -56,8 +56,9 @@ module Bontebok
 
     private
 
-    # The supervisor adopts the workers of a dead master, unless it has loaded the application (rackup). It reaps
-    # adopted workers by a wait for any child. This wait could also reap a child that the application waits for.
+    # The supervisor adopts the workers of a dead master, unless it has loaded the application (rackup). The supervisor
+    # waits for any child, and so reaps the adopted workers as well. Under rackup, this wait could also reap a child
+    # that the application waits for.
     def prepare_to_adopt
       @life_line = LifeLine.new if !@app && Core.adopt_orphans
       worker_links = @listeners.worker_links

@@ -12,7 +12,8 @@ module Bontebok
     # The program that passed the socket, for the log.
     attr_reader :origin
 
-    # entry: an AdoptedSockets::Entry. backlog: nil: the length of the queue does not change. Raises StartError.
+    # entry: an AdoptedSockets::Entry. If backlog is nil, the length of the accept queue does not change. Raises
+    # StartError.
     def initialize(entry, backlog:, defer_accept:)
       @origin = entry.origin
       @socket = adopt(entry.fileno)

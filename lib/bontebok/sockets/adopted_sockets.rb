@@ -4,7 +4,7 @@ require_relative "../start_error"
 
 module Bontebok
   # Finds the listening sockets that another program passed to this process, by the protocols of start_server
-  # (SERVER_STARTER_PORT) and systemd (LISTEN_FDS, sd_listen_fds(3)). Reads only the environment: AdoptedListener checks
+  # (SERVER_STARTER_PORT) and systemd (LISTEN_FDS, sd_listen_fds(3)). Reads only the environment. AdoptedListener checks
   # the sockets.
   module AdoptedSockets
     # origin: the socket's name in the log and in messages.
@@ -15,7 +15,7 @@ module Bontebok
     STARTER_ENTRY = /(.+?)=(\d{1,9})(?:;|\z)/m
     VARIABLES = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES].freeze
     FIRST_OF_SYSTEMD = 3
-    # At most 9999: an entry is made for each descriptor before the descriptor is checked.
+    # At most 9999, because an entry is made for each descriptor before the descriptor is checked.
     COUNT = /\A\d{1,4}\z/
 
     class << self

@@ -3,10 +3,10 @@
 require "socket"
 
 module Bontebok
-  # One end of the socket pair between a process and its forked child. If the other process ends for any reason, #hear
-  # returns :closed. A third process must not have a copy of an end, because the copy would keep the socket pair open.
-  # After a fork, Child closes all inherited ends except the new process's own. In a process that the application forks,
-  # ForkGuard closes all ends.
+  # One end of the socket pair between a process and its forked child. The messages are the words below. If the other
+  # process ends for any reason, #hear returns :closed. A third process must not have a copy of an end, because the copy
+  # would keep the socket pair open. After a fork, Child closes all inherited ends except the new process's own. In a
+  # process that the application forks, ForkGuard closes all ends.
   #
   #   child to parent    :loaded   the application is loaded; the child waits for :go
   #                      :ready    the child serves
@@ -44,7 +44,7 @@ module Bontebok
         UNIXSocket.pair.map { |socket| new(socket) }
       end
 
-      # For a forked process: closes the inherited channels, except its own.
+      # Called in a forked process. Closes the inherited channels, except its own.
       def disown(except: nil)
         (all - [except]).each(&:close)
       end
@@ -62,7 +62,8 @@ module Bontebok
       nil
     end
 
-    # Returns [descriptor, bytes]: the core can write the bytes itself, even while a thread keeps Ruby's lock.
+    # Returns [descriptor, bytes]. With these, the core can send the words itself, even while a thread keeps Ruby's
+    # lock.
     def dictate(*words)
       [@to_io.fileno, BYTES.fetch_values(*words).join]
     end

@@ -12,8 +12,8 @@ module Bontebok
       @inode = copy.stat.ino
     end
 
-    # For a process that the application has forked: closes the copy, if the descriptor still refers to the server's
-    # socket.
+    # Called in a process that the application has forked. Closes the copy, if the descriptor still refers to the
+    # server's socket.
     def disown
       copy = IO.for_fd(@fileno, autoclose: false)
       copy.autoclose = copy.stat.ino == @inode

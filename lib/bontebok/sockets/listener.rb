@@ -37,7 +37,7 @@ module Bontebok
       @lent.fileno
     end
 
-    # For a process that the application has forked: closes Ruby's and the core's descriptors.
+    # Called in a process that the application has forked. Closes Ruby's and the core's descriptors.
     def disown
       close
       @lent&.disown

@@ -62,19 +62,19 @@ module Bontebok
       @worker_links&.close
     end
 
-    # For a process that the application has forked.
+    # Called in a process that the application has forked.
     def disown
       each(&:disown)
       @worker_links&.disown
     end
 
-    # For a process that inherited the sockets. Called when the sockets listen: notes which files are the server's.
+    # Called in a process that inherited the sockets, when the sockets listen. Notes which files are the server's.
     def take_note
       grep(UnixListener).each(&:take_note)
     end
 
-    # For a process that inherited the sockets. Called when the process that called #listen is gone: #unlink removes the
-    # files from now on.
+    # Called in a process that inherited the sockets, when the process that called #listen is gone. After this call,
+    # #unlink removes the files.
     def take_over
       grep(UnixListener).each(&:take_over)
     end
@@ -96,8 +96,8 @@ module Bontebok
                                  defer_accept: @config[:defer_accept])
     end
 
-    # True if an adopted socket has the listener's address. If the kernel chooses the port, the result is false: the
-    # listener has port 0 until it is bound.
+    # True if an adopted socket has the listener's address. If the kernel chooses the port, the result is false, because
+    # the listener has port 0 until it is bound.
     def taken?(listener)
       @listeners.any? { |adopted| adopted.takes?(listener) }
     end

@@ -4,10 +4,10 @@ require_relative "../system/clock"
 require_relative "../system/process_stop"
 
 module Bontebok
-  # Finds workers that have not moved for WorkerTimeout: their process is stopped, or one of their threads keeps Ruby's
-  # lock. A worker with a request regularly shows on the scoreboard that it moves. A worker without a request is not
-  # woken; /proc shows whether its process is stopped. The master uses this class for its workers, and the supervisor
-  # for adopted workers.
+  # Finds workers that have hung for WorkerTimeout. A worker hangs if its process is stopped, or if one of its threads
+  # keeps Ruby's lock. A worker with a request regularly shows on the scoreboard (a table in shared memory) that it
+  # runs. A worker without a request is not woken; /proc shows whether its process is stopped. The master uses this
+  # class for its workers, and the supervisor for adopted workers.
   class StalledWorkers
     # How many times #look reads the scoreboard within WorkerTimeout.
     LOOKS = 4
@@ -69,7 +69,8 @@ module Bontebok
       end.to_h
     end
 
-    # Returns the longest time, in ms, for which a lane has had a request and the worker has not moved.
+    # Returns the longest time, in ms, for which a lane (a thread that serves requests) has had a request, and the
+    # worker has not shown that it runs.
     def still?(lanes)
       lanes.map { |lane| [lane[:taken], lane[:silent] || lane[:taken]].min }.max
     end

@@ -50,7 +50,7 @@ module Bontebok
       end
     end
 
-    # v6_only: if the address is [::], it does not accept IPv4, because another listener has 0.0.0.0 with this port.
+    # v6_only: a listener on [::] does not accept IPv4, because another listener has 0.0.0.0 with this port.
     def initialize(address, info, backlog:, reuse_port:, defer_accept:, v6_only: false)
       super(address, backlog: backlog)
       @info = info
@@ -81,9 +81,10 @@ module Bontebok
 
     private
 
-    # Several sockets with SO_REUSEADDR can bind a port until one of them listens. So the option is set only during the
-    # bind, and only if a bind without the option fails because a former server has left connections. If a second server
-    # starts while this server loads its application, the second server fails in #bind.
+    # Binds without SO_REUSEADDR. If a former server has left connections, this bind fails. Then the option is set for a
+    # second bind, and cleared after it. The option must not stay set while the application loads, because several
+    # sockets with the option can bind the same port until one of them listens. A second server that starts during this
+    # time must fail in #bind.
     def take_port
       socket.bind(@info)
     rescue Errno::EADDRINUSE
@@ -99,8 +100,8 @@ module Bontebok
     def set_options
       socket.setsockopt(:SOCKET, :REUSEPORT, true) if @reuse_port
       TcpListener.set_options(socket, defer_accept: @defer_accept)
-      # The option is always set, because the system's default may be different. If it is false, [::] accepts IPv4 as
-      # well, and ::ffff:127.0.0.1 is a valid address.
+      # The option is set explicitly to true or false, because the system's default may be either. If it is false, [::]
+      # accepts IPv4 as well, and ::ffff:127.0.0.1 is a valid address.
       socket.setsockopt(:IPV6, :V6ONLY, @v6_only) if @info.ipv6?
     end
   end

@@ -5,9 +5,9 @@ require_relative "socket_access"
 
 module Bontebok
   # Listens on a unix socket. A socket with a path gets its file in #listen, so a server that is killed while its
-  # application loads leaves no file. If a file exists at the start, the server that created the file may still run:
-  # then the start fails. If that server is dead, the file is removed. The file is created under its final name, without
-  # a rename: see docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md.
+  # application loads leaves no file. If the file exists at the start, and the server that created it still runs, the
+  # start fails. If that server is dead, the file is removed. The file is created under its final name, without a
+  # rename: see docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md.
   class UnixListener < Listener
     # Number of attempts to lock the directory. Another start holds the lock for less than a millisecond.
     LOCK_ATTEMPTS = 25
@@ -42,20 +42,21 @@ module Bontebok
       end
     end
 
-    # For a process that was forked before the socket listened: notes the identity of the file.
+    # Called in a process that was forked before the socket listened. Notes the identity of the file.
     def take_note
       @identity ||= identity unless address.abstract?
     rescue SystemCallError
       nil
     end
 
-    # For a process that has called #take_note, when the process that created the file is gone.
+    # Called in a process that has called #take_note, when the process that created the file is gone. After this call,
+    # #unlink removes the file.
     def take_over
       @owner = Process.pid if @identity
     end
 
     # Removes the socket's file, unless another server has replaced the file. Only the first call has an effect, and
-    # only while the socket is open: after the close, another file may have the same inode number. Raises
+    # only while the socket is open, because after the close another file may have the same inode number. Raises
     # SystemCallError.
     def unlink
       return unless @owner == Process.pid && !socket.closed?

@@ -60,7 +60,7 @@ module Bontebok
       @ends.each(&:close)
     end
 
-    # For a process that the application has forked.
+    # Called in a process that the application has forked.
     def disown
       close
       @lent.each(&:disown)

@@ -3,11 +3,11 @@
 module Bontebok
   # The clock, in seconds, for the limits of processes: the time to become ready, the time to end. The clock does not
   # count the time for which this process was frozen (SIGSTOP, a frozen container), because the other processes were
-  # probably frozen as well. Not for requests: the core measures the time of requests.
+  # probably frozen as well. Not for requests, because the core measures the time of requests.
   #
   # If a wait ends late, the process was probably frozen, and the delay is not counted. But a thread that computes with
-  # Ruby's lock also delays a wait, so the CPU time that the process used during the wait is counted. A C extension that
-  # blocks with Ruby's lock looks like a freeze: the limits of its process get longer.
+  # Ruby's lock also delays a wait, so the CPU time that the process used during the wait is counted. If a C extension
+  # blocks and keeps Ruby's lock, this looks like a freeze, and the limits of its process get longer.
   module Clock
     # The longest wait, in seconds, of a caller with a limit. At most this much of a freeze is counted.
     STEP = 0.25

@@ -2,8 +2,8 @@
 
 module Bontebok
   # Prevents inherited exit handlers (at_exit) from running in a forked process. Under rackup, the inherited handlers
-  # include those of rackup and Rails, which clean up after the server: the first worker that is replaced would remove
-  # the pid file.
+  # include those of rackup and Rails, which clean up after the server. If they ran in a worker, the first worker that
+  # ends would remove the pid file.
   module ExitFence
     class << self
       # Must be called first in a forked process. Exit handlers that were registered before the call do not run in this

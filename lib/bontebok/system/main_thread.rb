@@ -14,7 +14,7 @@ module Bontebok
         Thread.handle_interrupt(Exception => :never, &)
       end
 
-      # Lets exceptions interrupt the block. For a hook of the application, and for a thread that has inherited the
+      # Lets exceptions interrupt the block. Used for a hook of the application, and for a thread that has inherited the
       # guard.
       def unguard(&)
         Thread.handle_interrupt(Exception => :immediate, &)
@@ -53,7 +53,7 @@ module Bontebok
         e.equal?(exception)
       end
 
-      # True if the application has closed the source: every wait for it would fail.
+      # True if the application has closed the source. Every wait for a closed source fails.
       def broken?(source)
         source.to_io.closed? || source.to_io.stat.nil?
       rescue SystemCallError

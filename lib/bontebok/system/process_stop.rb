@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Whether another process is stopped (SIGSTOP, a debugger), as Linux shows it in /proc.
+  # Finds out from /proc whether another process is stopped (by SIGSTOP or a debugger).
   module ProcessStop
     STATE = /^State:\s+[Tt]/
     # Each stop adds one to this count, so the count identifies the stop.

@@ -15,8 +15,8 @@ module Bontebok
         (NAMES & signals).each { |signal| trap(signal, NOTHING) }
       end
 
-      # Sets a handler and returns the signal. But if HUP is ignored, HUP stays ignored and the result is nil: nohup
-      # wants HUP to be ignored, also in commands that the application executes.
+      # Sets a handler and returns the signal. But if HUP is ignored, HUP stays ignored and the result is nil, because
+      # nohup wants HUP to be ignored, also in commands that the application executes.
       def trap(signal, handler)
         former = Signal.trap(signal, handler)
         return signal unless signal == "HUP" && former == "IGNORE"
@@ -25,8 +25,8 @@ module Bontebok
         nil
       end
 
-      # For a process that the application forks: resets the signals to their defaults, except signals with a handler of
-      # the application.
+      # Called in a process that the application has forked. Resets the signals to their defaults, except signals with a
+      # handler of the application.
       def disown
         NAMES.each do |signal|
           former = Signal.trap(signal, "DEFAULT")

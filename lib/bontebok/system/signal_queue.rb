@@ -8,9 +8,9 @@ module Bontebok
   # so the handler must not take a lock or log. The handler only adds a name to the queue and writes a byte to a pipe,
   # which wakes the loop's select. Other threads may push events of their own.
   #
-  # A forked process inherits the handlers. In that process, a handler resets its signal and sends the signal again, so
-  # the signal acts as without the server. But if the server has forked the process, the signals of QuietSignals do
-  # nothing.
+  # A forked process inherits the handlers. In that process, a handler resets its signal to the default and sends the
+  # signal again, so the signal has the same effect as without the server. But if the server has forked the process, the
+  # signals of QuietSignals do nothing.
   class SignalQueue
     # Readable when there are events.
     attr_reader :to_io
@@ -42,7 +42,8 @@ module Bontebok
       @events.shift(@events.size)
     end
 
-    # For a forked process that does not use its parent's queue. The signals of QuietSignals do nothing from now on.
+    # Called in a forked process that does not use its parent's queue. The signals of QuietSignals do nothing from now
+    # on.
     def close
       QuietSignals.hush(@claimed)
       give_children_back if @on_child

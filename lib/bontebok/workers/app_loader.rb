@@ -6,13 +6,14 @@ require_relative "../start_error"
 require_relative "../system/working_directory"
 
 module Bontebok
-  # Loads the application from a rackup file, with Rack 2.2 and with Rack 3. Adds no middleware. For Master, Worker and
-  # SingleProcess.
+  # Loads the application from a rackup file, with Rack 2.2 and with Rack 3. Adds no middleware. Used by Master, Worker
+  # and SingleProcess.
   class AppLoader
-    # The application cannot be loaded; #cause is the exception that the application raised.
+    # Raised if the application cannot be loaded. #cause is the exception that the application raised.
     class Failed < StandardError; end
 
-    # A line with options for the command rackup, which this server ignores. Rack 2 allows this line, Rack 3 rejects it.
+    # A line with options for the command rackup. This server ignores the line. Rack 2 allows this line, Rack 3 rejects
+    # it.
     OPTION_LINE = /^#\\.*/
 
     # Enters the working directory again by its name, which may lead to another directory now, and loads the
@@ -50,14 +51,14 @@ module Bontebok
 
     private
 
-    # True if the exception is a signal that must end the process. An Interrupt is not: the server's signal handlers
-    # raise nothing, so the application has raised the Interrupt. If it were passed on, Ruby would print a backtrace of
-    # the server.
+    # True if the exception is a signal that must end the process. An Interrupt is no such signal. The server's signal
+    # handlers raise nothing, so the application has raised the Interrupt. If it were passed on, Ruby would print a
+    # backtrace of the server.
     def signal?(exception)
       exception.is_a?(SignalException) && !exception.is_a?(Interrupt)
     end
 
-    # Reads the file itself: Rack would use the locale's encoding, and Rack 3 would reject a line of options.
+    # Reads the file itself, because Rack would use the locale's encoding, and Rack 3 would reject a line of options.
     def evaluate
       script = File.read(@path, encoding: "bom|utf-8")
       @log.warn("#{@path}: options in a line that begins with #\\ are ignored") if script.sub!(OPTION_LINE, "#")

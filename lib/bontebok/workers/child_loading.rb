@@ -5,14 +5,14 @@ require "io/wait"
 require_relative "../system/quiet_signals"
 
 module Bontebok
-  # For a Master or a Worker that runs code of the application before it serves: the process loads the application or
+  # Runs code of the application in a Master or a Worker that does not serve yet. The process loads the application or
   # runs a hook. This code may take long, and the main thread does not read the channel while the code runs. The process
   # has no request to finish and no children. So a signal ends the process at once, unless it is one of QuietSignals.
   # The end of the parent also ends the process.
   module ChildLoading
     class << self
       # Returns the block's result. orphaned: called if the parent ends while the block runs. The signal handlers are
-      # not restored: after this call, the caller creates a SignalQueue for these signals.
+      # not restored, because after this call the caller creates a SignalQueue for these signals.
       def guard(channel:, signals:, log:, orphaned: nil)
         @signals = signals
         QuietSignals.hush(signals)
@@ -35,9 +35,9 @@ module Bontebok
         words - [:go] if words.include?(:go)
       end
 
-      # Runs a hook in a process that has said :loaded. After :loaded, the parent may send any word, and sends no
-      # signals. Returns the words that arrive during the hook. If the parent ends, or tells the process to end, the
-      # process ends at once, because it does not serve yet.
+      # Runs a hook in a process that has said :loaded. After :loaded, the parent may send any word (a message of
+      # Channel), and sends no signals. Returns the words that arrive during the hook. If the parent ends, or tells the
+      # process to end, the process ends at once, because it does not serve yet.
       def attend(channel, log)
         words = []
         over, done = IO.pipe
@@ -52,8 +52,8 @@ module Bontebok
         words
       end
 
-      # For a process that the application forks in the block: resets the signals to their defaults, except signals with
-      # a handler of the application.
+      # Called in a process that the application forks in the block. Resets the signals to their defaults, except
+      # signals with a handler of the application.
       def disown
         @signals&.each do |signal|
           former = Signal.trap(signal, "DEFAULT")

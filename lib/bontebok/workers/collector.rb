@@ -4,9 +4,9 @@ module Bontebok
   # Runs Ruby's garbage collector before the forks of workers (Master) and between requests (OutOfBand). Calls a method
   # only if this version of Ruby has it. Does not change the collector's sizes and limits.
   class Collector
-    # An object becomes old when it survives this many collections. The collector writes the age of young objects, in
-    # older releases of Ruby into the object itself. In a worker, this write copies a page that was shared with the
-    # master.
+    # An object becomes old when it survives this many collections. The collector writes the age of young objects. Older
+    # releases of Ruby write the age into the object itself. In a worker, this write copies a page that was shared with
+    # the master.
     AGE = 3
 
     # collector, process: replaced in tests.

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # While a worker's lanes have requests, shows that the main thread runs: on the scoreboard, for WorkerTimeout, and in
-  # the process's title. If another thread keeps Ruby's lock, the main thread does not run.
+  # While a worker's lanes (threads that serve requests) have requests, shows on the scoreboard and in the process's
+  # title that the main thread runs. StalledWorkers reads the scoreboard (WorkerTimeout). If another thread keeps Ruby's
+  # lock, the main thread does not run.
   #
-  # This costs a request no time. The lanes report only the first request after a rest. After this report, the main
-  # thread calls #look at each interval, until the lanes rest again. An idle worker is not woken.
+  # This costs a request no time. The lanes report only the first request after a rest (a time without requests). After
+  # this report, the main thread calls #look at each interval, until the lanes rest again. An idle worker is not woken.
   class Heartbeat
     INTERVAL = 1
 

@@ -21,8 +21,8 @@ module Bontebok
     # The RequestLimits, for the main thread.
     attr_reader :request_limits
 
-    # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: the core reports
-    # requests that take too long to this channel, even while a thread keeps Ruby's lock.
+    # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: the core uses it
+    # to report requests that take too long, even while a thread keeps Ruby's lock.
     def initialize(config, listeners, app, worker:, log:, events:, turns: nil, channel: nil)
       @failed = false
       @request_limit = config.request_limit
@@ -79,7 +79,7 @@ module Bontebok
       @failed
     end
 
-    # Called with the exception of an application's thread that would end the process (MainThread).
+    # Called with an exception that would end the process. A thread of the application has raised it (see MainThread).
     def interrupted(exception)
       return leave(exception) if exception.is_a?(SystemExit)
       return fail_with("SIG#{Signal.signame(exception.signo)} ends this process") if exception.is_a?(SignalException)
@@ -181,7 +181,7 @@ module Bontebok
       @core.out_of_band_after(requests)
     end
 
-    # Hooks passes these exceptions on. They end the process, as if the application had raised them.
+    # The class Hooks raises these exceptions unchanged. They end the process, as if the application had raised them.
     def guard(what)
       yield
     rescue SignalException, NoMemoryError => e

@@ -3,11 +3,11 @@
 require_relative "collector"
 
 module Bontebok
-  # The work that a process does between two requests: the hook out_of_band, and with OobGC a garbage collection. Lanes
-  # calls #run when the core reports that the time has come.
+  # The work that a process does between two requests: the hook out_of_band, and with OobGC a garbage collection. The
+  # class Lanes calls #run when the core reports that the work is due.
   class OutOfBand
-    # If too many other workers are out of band (OutOfBandTurns), #run does nothing. Lanes calls #run again after this
-    # number of requests.
+    # If too many other workers are out of band (OutOfBandTurns), #run does nothing. The class Lanes calls #run again
+    # after this number of requests.
     SOON = 1
 
     class << self

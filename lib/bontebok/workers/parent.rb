@@ -3,9 +3,9 @@
 require_relative "../system/deadline"
 
 module Bontebok
-  # The process that controls a worker, for Worker. At first it is the master, which sends words through the channel.
-  # When the master has died, it is the supervisor, which adopts the workers that serve (AdoptedWorkers) and sends them
-  # signals.
+  # Stands for the process that controls this worker. Used by the class Worker. At first, the master controls the
+  # worker, and sends words (messages) through the channel. When the master has died, the supervisor controls the
+  # worker, and sends signals. The supervisor adopts the workers that serve (see AdoptedWorkers).
   class Parent
     # Maximum of seconds from the close of a dying master's channel to the end of the master.
     END_SECONDS = 1
@@ -41,9 +41,10 @@ module Bontebok
       words - [:closed] + [:adopted]
     end
 
-    # The word that a signal of the supervisor stands for; nil before :adopted. Take the signals first, then call #hear,
-    # then this method. When a master dies, the kernel closes its channel before the supervisor can send a signal, so
-    # #hear has noticed the death.
+    # The word that a signal of the supervisor stands for; nil before :adopted. The worker must take its signals from
+    # the SignalQueue first, then call #hear, then call this method. When a master dies, the kernel closes the channel
+    # before the supervisor can send a signal. So when a signal of the supervisor is in the queue, #hear finds the
+    # closed channel and adds :adopted.
     def word(signal)
       WORDS[signal] if @adopted
     end

@@ -5,7 +5,7 @@ require_relative "../system/process_memory"
 
 module Bontebok
   # Decides by MaxWorkerAge and MaxWorkerMemory when a worker must be replaced. The worker's main thread asks while the
-  # lanes serve. Not for the number of requests, which the lanes count.
+  # lanes (threads that serve requests) run. Not for the number of requests, which the lanes count.
   class Recycling
     # Seconds between two checks of the memory. A worker that exceeds MaxWorkerMemory from the start is replaced after
     # this time, not sooner.
@@ -39,8 +39,8 @@ module Bontebok
 
     private
 
-    # Warns if the worker exceeds the limit from the start: this worker and all its successors will be replaced after
-    # PERIOD.
+    # Warns if the worker exceeds the limit from the start, because this worker and all its successors will be replaced
+    # after PERIOD.
     def watch_memory
       memory = @memory.read or return give_up
       @log.warn("MaxWorkerMemory is less than a worker has when it begins: #{memory}") if memory.own > @most

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Handles requests that take longer than RequestTimeoutSoft or RequestTimeout, in the main thread. After
+  # Runs in the main thread, and handles requests that take longer than RequestTimeoutSoft or RequestTimeout. After
   # RequestTimeoutSoft, it raises Bontebok::RequestTimeout in the request's thread. After RequestTimeout, it only logs
-  # where the application is: the core itself has sent a response or closed the connection.
+  # where the application is, because the core itself has sent a response or closed the connection.
   class RequestLimits
     # The key in env of a callable that gives the request more time: `call(seconds)` extends both limits. Only the
     # thread that serves the request may call it.
@@ -52,7 +52,7 @@ module Bontebok
       report("RequestTimeoutSoft: #{request} is here", "RequestTimeout is raised", backtrace) if request
     end
 
-    # Other threads are logged, too: they may show what the request waits for.
+    # Other threads are logged, too, because they may show what the request waits for.
     def report_overdue
       overdue = @lanes.filter_map(&:overdue)
       overdue.each do |request, thread, seconds|

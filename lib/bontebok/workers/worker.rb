@@ -146,8 +146,8 @@ module Bontebok
       end
     end
 
-    # Not for the event :leave: the log has its reason already. A worker that was told to end does not ask: the TERM may
-    # come from the parent that told it to end (see Child::Leaving).
+    # Not called for the event :leave, because the log has its reason already. A worker that was told to end does not
+    # ask, because the TERM may come from the parent that told it to end (see Child::Leaving).
     def ask_to_leave(reason)
       return if @leaving
 

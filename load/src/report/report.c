@@ -148,7 +148,7 @@ void report_plan(FILE *out, const struct options *options, const struct target *
     struct schedule schedule;
     uint64_t due_ns;
     plan_init(&plan, options, 0);
-    plan.threads = 1; /* any number of threads has the same plan; one thread has it in order */
+    plan.threads = 1; /* the plan is the same with any number; with one thread, it is in order */
     schedule_init(&schedule, &plan, 0);
     while (schedule_draw(&schedule, UINT64_MAX, &due_ns) == SCHEDULE_DUE) {
         fprintf(out, "%.3f\t", (double)due_ns / (double)NS_PER_US);

@@ -5,7 +5,7 @@ module Conform
   class Exchange
     SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
     NEXT = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
-    # Seconds that a response may take. The server needs no more bytes to send the response.
+    # Seconds that a response may take after the client has sent the bytes of the case.
     LIMIT = 3
 
     def initialize(server, address)
@@ -14,8 +14,7 @@ module Conform
     end
 
     # The server must send one response with one of the statuses. It must close the connection without a reset, so that
-    # the client can read the response. It must not call the application, neither for the request nor for bytes after
-    # the request.
+    # the client can read the response. It must not call the application for the request or for bytes after the request.
     def refusal_problem(bytes, statuses)
       ["", SMUGGLED].each do |tail|
         problem = talk { |client| problem_of_refusal(client, bytes + tail, statuses) } || call_problem([])

@@ -16,7 +16,7 @@ module Conform
     Refusal = Struct.new(:name, :bytes, :statuses)
     Acceptance = Struct.new(:name, :bytes, :env, :ending)
 
-    # The methods for the class body of a test case.
+    # A test case calls these methods in its class body.
     module Tables
       def refusals
         @refusals ||= []
@@ -32,8 +32,8 @@ module Conform
         cases.each { |name, bytes| refusals << Refusal.new(name, bytes.b, Array(statuses)) }
       end
 
-      # env: the values that the application must get; nil for a name that env must not have. The connection must stay
-      # open after the response.
+      # env: the values that the application must get. If a value is nil, env must not have this name. The connection
+      # must stay open after the response.
       def accepts(env, cases)
         add_acceptances(env, cases, :kept)
       end
@@ -66,7 +66,7 @@ module Conform
         cases.each { |name, bytes| acceptances << Acceptance.new(name, bytes.b, env, ending) }
       end
 
-      # At the first call, defines one test for each transport. The test runs the cases of all calls.
+      # At the first call, defines one test for each transport. Each test runs the cases of all calls.
       def define_tests(verb, cases, &problem)
         return unless cases.empty?
 

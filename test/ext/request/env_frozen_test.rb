@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# The option frozen_env: if a value is the same in several requests, these requests share one frozen String.
+# With the option frozen_env, requests that have the same value share one frozen String.
 class EnvFrozenTest < Support::LaneCase
   SECRETS = %w[HTTP_COOKIE HTTP_AUTHORIZATION].freeze
 

@@ -14,7 +14,8 @@ class InputCallsTest < Support::LaneCase
 
   PARAGRAPHS = "\n\none\ntwo\n\nthree\r\n\r\nfour\n\n".b.freeze
   BINARY = Array.new(256, &:chr).join.b.freeze
-  # A spooled body is read in windows of 16 KiB. The separators of this body lie across the borders of the windows.
+  # A body in a spool file is read in windows of 16 KiB. The separators of this body lie across the borders of the
+  # windows.
   ACROSS = "#{"x" * 16_383}--b--#{"y" * 16_377}--b--\r\n#{"z" * 40_000}\naab aaab".b.freeze
   BODIES = (VALGRIND ? [TEXT, ACROSS] : [TEXT, LONG, PARAGRAPHS, BINARY, ACROSS]).freeze
 
@@ -25,7 +26,8 @@ class InputCallsTest < Support::LaneCase
     [4, { chomp: true }], ["\n", 4, { chomp: true }],
     [{ chomp: false }]
   ].freeze
-  # Releases of StringIO treat these arguments differently, so the test compares rack.input with an IO.
+  # For these arguments, the result depends on the release of StringIO. Therefore the test compares rack.input with an
+  # IO.
   AS_IO = [[""], ["", { chomp: true }], ["\r\n", { chomp: true }], ["--b--", { chomp: true }]].freeze
   # Wrong arguments for gets, readline, readlines and each_line.
   FAULTS = [[1, 2], ["a", "b"], [:a], [Object], ["a", 1, 2], [{ chop: true }], [1 << 80]].freeze
@@ -131,7 +133,7 @@ class InputCallsTest < Support::LaneCase
   private
 
   # Asserts that the block returns the same for rack.input as for a StringIO, for each body and each case. Tests each
-  # body in memory and in the spool.
+  # body in memory and in a spool file.
   def assert_like_stringio(cases, bodies = BODIES)
     bodies.product([{}, SPOOLED]) do |body, options|
       expected = cases.map { |one| outcome { yield StringIO.new(body), one } }

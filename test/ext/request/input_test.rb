@@ -4,12 +4,12 @@ require "stringio"
 require_relative "../support/lane_case"
 require_relative "../support/inputs"
 
-# rack.input reads the body of a request like an IO. The body is in memory or in the spool. After the end of its
-# request, an input raises IOError.
+# rack.input reads the body of a request like an IO. The body is in memory or in a spool file. When the request has
+# ended, rack.input raises IOError.
 class InputTest < Support::LaneCase
   include Support::Inputs
 
-  # Sequences of calls. An input must return the same as a StringIO of the same bytes.
+  # Sequences of calls. rack.input must return the same as a StringIO of the same bytes.
   SCRIPTS = [
     ->(io) { [io.read, io.read, io.read(nil), io.read(1), io.read(0), io.eof?] },
     ->(io) { [io.read(0), io.read(5), io.pos, io.read(3), io.gets, io.read, io.read(7)] },

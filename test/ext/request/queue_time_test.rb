@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# The time (ms) that a request has waited for a lane, in env.
+# The env of a request says how long the request has waited for a lane (a thread that serves requests), in ms.
 class QueueTimeTest < Support::LaneCase
   KEY = "bontebok.queue_time"
   PROXY_KEY = "bontebok.proxy_queue_time"
@@ -19,7 +19,8 @@ class QueueTimeTest < Support::LaneCase
       [@gated, @kept].each { |client| assert_equal 200, client.read_response.status }
 
       assert_nil @envs.pop[KEY]
-      # The wait counts from the start of the I/O thread's look. The look may start before the request arrives.
+      # The wait counts from the moment when the I/O thread begins to read connections. The request can arrive after
+      # this moment.
       assert_includes WAIT..(now - @gated_at), @envs.pop.fetch(KEY)
     ensure
       @leave.push(:now)

@@ -62,8 +62,8 @@ class BodyTest < Support::LaneCase
     assert_sent "ab", :length, response_to(body)
   end
 
-  # The to_ary of a body may close the body, and closed? does not prove that to_ary has done so. So the server calls
-  # each.
+  # A body can close itself in to_ary, or leave the close to the server. closed? does not prove what the body has done.
+  # Therefore the server calls each and not to_ary.
   def test_a_body_with_to_ary_and_closed_is_sent_with_each
     body = ClosingArray.new("a", "b")
 

@@ -34,7 +34,8 @@ class ClientGoneTest < Support::LaneCase
 
   private
 
-  # Serves with one lane, which is busy while the block runs. Returns the paths that the application was called for.
+  # Serves with one lane (a thread). The lane is busy while the block runs. Returns the paths that the application was
+  # called for.
   def while_busy(**options)
     calls = []
     gate = Queue.new

@@ -3,7 +3,7 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# close is called exactly once, whatever happens to the body.
+# The server calls the body's method close exactly once, whatever happens to the body.
 class CloseTest < Support::LaneCase
   Body = Support::Failing::Body
 
@@ -35,7 +35,8 @@ class CloseTest < Support::LaneCase
     assert_closed(Body.new(to_ary: -> { ["#{close}x"] }, closed?: -> { closed.positive? }))
   end
 
-  # closed? may describe the file that the body reads, so its result does not replace the call of close.
+  # The body's method closed? may describe the file that the body reads. Therefore the server calls close, whatever
+  # closed? returns.
   def test_close_is_called_whatever_closed_says
     [-> { true }, -> { false }, -> { raise "closed? was called" }].each do |closed|
       assert_closed(Body.new(->(out) { out.call("x") }, closed?: closed))

@@ -6,8 +6,8 @@ require_relative "../support/lane_case"
 
 # Rack::Lint checks the env and the response against Rack's SPEC. This test runs under Rack 3 and under Rack 2.2.
 class LintTest < Support::LaneCase
-  # Rack 3 requires a name in lower case. Rack 2 requires a content type, and its Lint accepts only the name with
-  # capitals.
+  # Rack 3 requires field names in lower case. Rack 2 requires a content type. The Lint of Rack 2 accepts only the name
+  # with capitals.
   FIELDS = { Rack.release.to_i < 3 ? "Content-Type" : "content-type" => "text/plain" }.freeze
   REQUESTS = [
     ["GET / HTTP/1.1", []], ["GET /a%20b?c=%2F&d HTTP/1.1", ["Accept: */*", "Cookie: a=b", "Cookie: c=d"]],

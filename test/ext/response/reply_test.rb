@@ -10,7 +10,7 @@ class ReplyTest < Support::LaneCase
     end
   end
 
-  # Headers as Rack 2 allows them: any object with each.
+  # Rack 2 allows any object with the method each as headers.
   class Pairs
     def initialize(*pairs, splat: false)
       @pairs = pairs
@@ -22,7 +22,7 @@ class ReplyTest < Support::LaneCase
     end
   end
 
-  # A Hash whose each yields values that the Hash does not store.
+  # A Hash. Its method each yields values that the Hash does not store.
   class Louder < Hash
     def each
       super { |name, value| yield name, value.upcase }

@@ -30,7 +30,7 @@ module Support
         ::Support::Failing::Trap
       end
 
-      # The object may be a key of a Hash, beside other keys with the same hash.
+      # This object can be a key of a Hash. All objects of this class have the same hash value.
       def hash
         0
       end

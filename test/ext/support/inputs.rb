@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Support
-  # For a LaneCase: the rack.input of a request with a given body.
+  # A LaneCase includes this module to test rack.input with a given body.
   module Inputs
     TEXT = "first\nsecond\r\n\nlast without end".b.freeze
-    # LONG has lines that cross the 16 KiB windows in which gets reads a spool file. With SPOOLED, a body is in a spool
-    # file.
+    # gets reads a spool file in windows of 16 KiB. LONG has lines that cross the borders of these windows. With the
+    # options SPOOLED, the body is in a spool file.
     LONG = Array.new(3000) { |n| "#{n} #{"x" * (n % 97)}\n" }.join.b.freeze
     SPOOLED = { settings: { spool_threshold: 16 } }.freeze
 

@@ -6,7 +6,8 @@ require_relative "lane_server"
 
 module Support
   # A test of the Ruby binding. Its servers run in this process and have real sockets. At the end of the test, all
-  # servers are drained. The test fails if a lane does not end, or if the test has not read a report of a lane.
+  # servers are drained. The test fails if a lane (a thread that serves requests) does not end, or if a lane has made a
+  # report that the test has not read.
   class LaneCase < TestCase
     # Under Valgrind, code is about 50 times slower. Valgrind itself finds the faults that GC.stress would show.
     VALGRIND = ENV.key?("RUBY_MEMCHECK_RUNNING")
@@ -20,7 +21,7 @@ module Support
       server
     end
 
-    # Returns a worker, a lane that no thread serves yet, and the address.
+    # Returns a worker, a lane, and the address. No thread calls Lane#serve yet.
     def by_hand(app, report: ->(*) {})
       listener, address = unix_listener
       listener.autoclose = false
@@ -42,18 +43,18 @@ module Support
       [line, *fields, "", body.to_s].map(&:b).join("\r\n")
     end
 
-    # A value of GC.stress: each allocation collects young objects only. If old objects were collected, too, a test
-    # would take minutes.
+    # A value for GC.stress. With this value, Ruby collects only young objects at each allocation. If old objects were
+    # collected, too, a test would take minutes.
     STRESS = 1
 
-    # Moves the objects that may be moved, and fails if a reference still has an old address.
+    # Moves the objects that can be moved, and fails if a reference still has an old address.
     def move_objects
       GC.verify_compaction_references(toward: :empty)
     end
 
     # Runs the block with automatic compaction. GC.start first ends a collection that has begun. Otherwise Ruby 3.1
-    # would compact in that collection, although its marking has pinned no object. Ruby would move objects that C code
-    # holds, for example classes, and crash.
+    # would compact in that collection, although that collection has pinned no object. Ruby would move objects that C
+    # code holds, for example classes. Then Ruby would crash.
     def under_automatic_compaction
       former = GC.auto_compact
       GC.start

@@ -4,7 +4,7 @@ require "etc"
 require "test_helper"
 require "bontebok/bontebok"
 
-# Core.check_fork: whether the kernel permits another process.
+# Core.check_fork checks whether the kernel permits another process.
 class ForkProbeTest < Support::TestCase
   def test_a_check_that_succeeds_leaves_no_process
     ended = 0
@@ -16,7 +16,7 @@ class ForkProbeTest < Support::TestCase
     Signal.trap("CHLD", former)
   end
 
-  # RLIMIT_NPROC does not apply to root.
+  # RLIMIT_NPROC does not apply to root, so the child becomes another user if the test runs as root.
   def test_the_check_raises_if_no_process_can_be_made
     reader, writer = IO.pipe
     pid = fork do

@@ -128,7 +128,7 @@ class ForkTest < Support::LaneCase
   private
 
   # Asserts that the client gets one complete response and that the connection stays open. The block returns the pid of
-  # the child; nil: the application has not forked yet.
+  # the child, or nil if the application has not forked yet.
   def assert_only_the_parent_responds(server, status: 0, &block)
     server.connect do |client|
       client.request("GET", "/")

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# Requests while the GC runs at every allocation, and requests while compaction moves objects.
+# Sends requests while the garbage collector runs at every allocation, and while compaction moves objects.
 class GcTest < Support::LaneCase
   # Responds with the content of the request. The path selects the kind of body.
   APP = lambda do |env|

@@ -3,7 +3,8 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# A lane can be interrupted anywhere: no client waits for the rest of its response, and no body stays open.
+# A lane (a thread that serves requests) can be interrupted at any point. Even then, no client waits for the rest of its
+# response, and no body stays open.
 class InterruptTest < Support::LaneCase
   def test_a_waiting_lane_can_be_killed
     server = serve { OK }
@@ -82,7 +83,7 @@ class InterruptTest < Support::LaneCase
 
   private
 
-  # Returns a body that pushes to `inside` and then sleeps when it is sent.
+  # Returns a body. When the server sends this body, the body pushes to `inside` and then sleeps.
   def blocking_body(where, inside)
     return Support::Failing::Body.new(call: ->(_) { (inside << true) && sleep }) if where == :stream
 

@@ -2,7 +2,8 @@
 
 require_relative "../support/lane_case"
 
-# Lanes and other threads: a lane that waits does not block other threads. Also tests the counts of requests.
+# While a lane (a thread that serves requests) waits, it does not block other threads. This file also tests the counts
+# of requests.
 class LaneTest < Support::LaneCase
   Lane = Bontebok::Core::Lane
   # An application without Ruby code: Hash#[] returns OK, the default of the Hash, for each env.
@@ -109,7 +110,7 @@ class LaneTest < Support::LaneCase
     thread.kill.join
   end
 
-  # Requests for about one second of work are in the sockets before the lane begins. The application runs no Ruby code
+  # Before the lane begins, the sockets hold requests for about one second of work. The application runs no Ruby code
   # that would release Ruby's lock. The other thread must run before the lane has served all requests.
   def test_a_background_thread_runs_under_full_load
     worker, lane, address = by_hand(NATIVE)

@@ -3,7 +3,7 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# on_error: its arguments, and how its result is used.
+# Tests the arguments of on_error, and how the server uses its result.
 class OnErrorTest < Support::LaneCase
   Body = Support::Failing::Body
   PLAIN = "500 Internal Server Error\n"
@@ -58,7 +58,7 @@ class OnErrorTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
-  # The body that failed must still be closed, so no second body is accepted.
+  # The server must still close the body that failed. Therefore on_error may return a text, but no second body.
   def test_only_a_text_is_accepted_if_a_body_must_still_be_closed
     body = Body.new(->(_) { raise "boom" })
     { "text" => "text", [200, {}, ["no"]] => PLAIN }.each do |result, text|

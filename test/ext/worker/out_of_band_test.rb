@@ -2,8 +2,8 @@
 
 require_relative "../support/lane_case"
 
-# Worker#out_of_band_after: when a lane reports :out_of_band, and which worker accepts connections during this report.
-# Out-of-band work is work between two requests.
+# Tests when a lane (a thread that serves requests) reports :out_of_band after Worker#out_of_band_after, and which
+# worker accepts connections during this report. Out-of-band work is work between two requests.
 class ExtOutOfBandTest < Support::LaneCase
   def test_out_of_band_is_reported_once_after_the_given_number_of_requests
     server = serve { OK }
@@ -41,7 +41,7 @@ class ExtOutOfBandTest < Support::LaneCase
     end
   end
 
-  # Some of these connections belong to the lane that is out of band, and some to the lanes that wait.
+  # Some of the kept connections belong to the lane that is out of band, and some belong to the lanes that wait.
   def test_siblings_serve_kept_connections_while_a_worker_is_out_of_band
     aside, _, entered, leave = pair(count: 3)
     kept = Array.new(12) { aside.connect.tap { |client| client.get.body } }

@@ -2,7 +2,8 @@
 
 require_relative "../support/lane_case"
 
-# Worker#rest returns true if the worker is idle. After true, the next request is reported as :busy.
+# Worker#rest returns true if the worker is idle. After a call that returned true, the next request is reported as
+# :busy.
 class RestTest < Support::LaneCase
   def test_without_a_call_of_rest_no_request_is_reported
     server = serve { OK }

@@ -3,14 +3,14 @@
 require_relative "../support/lane_case"
 require_relative "../support/limited_lanes"
 
-# RequestTimeoutSoft: requests that end at the moment when RequestTimeout is raised.
+# Tests RequestTimeoutSoft with requests that end at the moment when RequestTimeout is raised.
 class TimeOutRacesTest < Support::LaneCase
   include Support::LimitedLanes
 
   REQUESTS = VALGRIND ? 20 : 300
 
-  # The thread receives the exception only in a blocking call, and the request ends without one. The next request must
-  # not get the exception.
+  # The thread receives the exception only in a blocking call, and the request ends without a blocking call. The next
+  # request must not get the exception.
   def test_an_exception_that_comes_too_late_is_dropped
     server = Thread.handle_interrupt(Bontebok::RequestTimeout => :on_blocking) do
       limited { Thread.pass while @places.empty? }

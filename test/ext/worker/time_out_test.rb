@@ -106,7 +106,7 @@ class TimeOutTest < Support::LaneCase
     assert_equal 504, limited { [200, {}, body] }.get("/slow").status
   end
 
-  # RequestTimeout is never raised in a response of on_error.
+  # RequestTimeout is never raised while the server sends or closes a response of on_error.
   def test_the_close_of_a_response_of_on_error_is_not_interrupted
     closed = Queue.new
     body = Support::Failing::Body.new(->(out) { out.call("sorry") })

@@ -18,7 +18,7 @@ class FaultsLogTest < Support::TestCase
         [200, {}, ["served"]]
       end)
     RUBY
-    # The start lines are among the lost lines.
+    # The test cannot wait for the start lines, because they are lost, too.
     wait_until_it_listens
     assert_equal [200, "served"], ask("/")
     assert_equal LIMIT, File.size(log)
@@ -40,7 +40,8 @@ class FaultsLogTest < Support::TestCase
   end
 
   # When a pipe has room again, the kernel wakes all processes that wait to write, but only one process gets the room.
-  # In this test the pipe stays full, and wait_writable always reports room: as if other processes were always faster.
+  # In this test the pipe stays full, but wait_writable always reports room. The effect is the same as if other
+  # processes always took the room first.
   def test_a_log_pipe_that_stays_full_loses_lines_but_no_request
     with_room_that_others_take("run ->(_env) { raise 'x' }") do |server|
       20.times { assert_equal 500, ask("/").first }

@@ -12,7 +12,7 @@ class FaultsReaderTest < Support::TestCase
   MIB = 1024 * 1024
   # A little less than 1 MiB in total. The test and the application compute the same bytes.
   PARTS = Array.new(16) { |n| Random.new(n).bytes(65_536 - (n * 997)) }
-  # /N sends all parts N times.
+  # The response to the path /N has all parts N times.
   APPLICATION = <<~RUBY
     body = Struct.new(:times) do
       PARTS = Array.new(16) { |n| Random.new(n).bytes(65_536 - (n * 997)) }
@@ -36,7 +36,7 @@ class FaultsReaderTest < Support::TestCase
   WRITE_TIME_LIMIT = (1.7 * WRITE_TIMEOUT) + 1
   CROWD = 20
 
-  # Also opens a connection that stays idle.
+  # Calls start_watched of WorkerWatch, and opens a connection that stays idle.
   def start_watched(...)
     super
     @idle = Support::Client.new(@server.address)
@@ -49,7 +49,8 @@ class FaultsReaderTest < Support::TestCase
     super
   end
 
-  # Uses the idle connection, because a new connection would need the only lane, and the lane may wait for a client.
+  # Uses the idle connection. A new connection would need the only lane (the only thread that serves requests), and this
+  # lane may wait for a client.
   def pause = assert(@idle.quiet?(WATCH_SECONDS))
 
   def private_bytes
@@ -68,7 +69,7 @@ class FaultsReaderTest < Support::TestCase
 
   def closed = @server.output.text.scan("closed").size
 
-  # The body is larger than SpoolMax: the lane waits for the client, and aborts the response after WriteTimeout.
+  # The body is larger than SpoolMax, so the lane waits for the client. The lane aborts the response after WriteTimeout.
   %i[tcp unix].each do |transport|
     define_method("test_a_client_that_reads_nothing_of_a_gigabyte_is_given_up_over_#{transport}") do
       start_watched(listen: transport, args: ["--write-timeout", WRITE_TIMEOUT.to_s, "--spool-max", "32M"],

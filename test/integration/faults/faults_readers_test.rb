@@ -10,7 +10,8 @@ class FaultsReadersTest < Support::TestCase
     run ->(env) { [200, {}, env["PATH_INFO"] == "/large" ? Array.new(128, LARGE) : ["small"]] }
   RUBY
   CROWD = 20
-  # Seconds. With several lanes, the server resets a slow reader after about 0.1 s; with one lane, after 1 s.
+  # Seconds. A server with several lanes (threads) resets a slow reader after about 0.1 s. A server with one lane resets
+  # a slow reader after 1 s.
   PROMPT = 5
 
   [%w[-w 2], %w[-w 1], %w[-w 1 -t 3]].each do |lanes|

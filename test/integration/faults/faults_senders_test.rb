@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-# Clients that send request bodies slowly, but within the timeouts. There are more of these clients than the worker may
-# have connections.
+# Clients that send request bodies slowly, but within the timeouts. There are more such clients than the worker can have
+# connections.
 class FaultsSendersTest < Support::TestCase
   APPLICATION = <<~RUBY
     run ->(env) { [200, {}, [env["rack.input"] ? env["rack.input"].read.bytesize.to_s : "0"]] }

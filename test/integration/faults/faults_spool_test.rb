@@ -65,7 +65,8 @@ class FaultsSpoolTest < Support::TestCase
     end
   end
 
-  # ulimit -f: the kernel sends XFSZ to a process that writes past the limit. By default XFSZ would end the worker.
+  # If ulimit -f is set, the kernel sends XFSZ to a process that writes past the limit. By default, XFSZ would end the
+  # worker.
   def test_a_body_beyond_the_file_size_limit_is_rejected
     start_watched(listen: :tcp, args: %w[--spool-threshold 64K], rlimit_fsize: 4 * MIB.bytesize, rackup: APPLICATION)
     [by_length, in_chunks].each do |request|
@@ -93,8 +94,8 @@ class FaultsSpoolTest < Support::TestCase
     ["POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", *([chunk] * 6), "0\r\n\r\n"]
   end
 
-  # Asserts that the client gets 507, that the log has one line with the reason (at most one line per second), and that
-  # the application is not called.
+  # Asserts that the client gets 507, that the log has the reason, and that the application is not called. The server
+  # logs at most one such line per second.
   def assert_refused(request, reason)
     seen = @server.output.text.size
     @server.connect do |client|

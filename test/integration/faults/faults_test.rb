@@ -3,8 +3,9 @@
 require "test_helper"
 require_relative "../support/worker_watch"
 
-# Uploads that break off at every stage: by close, by reset and by shutdown of the writing side, with a known length and
-# in chunks. The test waits until the worker has read all bytes of a stage, because a reset discards unread bytes.
+# Uploads that break off at every stage. The client closes or resets the connection, or shuts down its writing side.
+# Some bodies have a known length, and some bodies come in chunks. The test waits until the worker has read all bytes of
+# a stage, because a reset discards unread bytes.
 class FaultsTest < Support::TestCase
   include WorkerWatch
 
@@ -59,7 +60,7 @@ class FaultsTest < Support::TestCase
   end
 
   # On a unix socket, a byte stays in the client's send queue until the worker reads it. Over TCP, a byte leaves the
-  # send queue when it arrives. So the worker's receive queue must be empty, too.
+  # send queue when it arrives, so the worker's receive queue must be empty, too.
   def read_by_worker?(client)
     return false unless client.unread_by_server.zero?
 
@@ -67,8 +68,8 @@ class FaultsTest < Support::TestCase
   end
 
   # Reads /proc/net/tcp. The columns are: number, local address, remote address, state, tx_queue:rx_queue (hexadecimal).
-  # Returns nil if the row is missing: the kernel returns the table in pieces, and may skip a row when other connections
-  # end.
+  # Returns nil if the row is missing. A row can be missing, because the kernel returns the table in pieces, and may
+  # skip a row when other connections end.
   def receive_queue_of_worker(client)
     ports = [client.socket.remote_address.ip_port, client.socket.local_address.ip_port]
     row = format('\h:%04X \h+:%04X \h+ \h+:(\h+)', *ports)

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A worker that calls exec: its channel to the master is closed, but its process lives.
+# If the application calls exec, the worker's channel to the master is closed, but the worker's process lives.
 class ProcessDeafTest < Support::TestCase
   include ProcessTree
 

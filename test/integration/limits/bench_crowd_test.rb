@@ -69,7 +69,7 @@ class BenchCrowdTest < Support::TestCase
     crowd.leave
   end
 
-  # Waits until the clients have dripped two bytes each.
+  # Waits until the crowd has sent two bytes per client.
   def dripped_for_a_while(crowd)
     eventually(10, "the crowd to drip") { crowd.dripped >= 2 * COUNT }
   end

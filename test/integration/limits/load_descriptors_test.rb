@@ -5,8 +5,8 @@ require "open3"
 require "test_helper"
 require_relative "../support/worker_watch"
 
-# More clients than the worker may have descriptors: no response is lost, no thread spins, and the worker is unharmed
-# after the clients have closed their connections.
+# There are more clients than the worker can have descriptors. No response is lost, and no thread spins. The worker is
+# unharmed after the clients have closed their connections.
 class LoadDescriptorsTest < Support::TestCase
   include WorkerWatch
 
@@ -73,8 +73,8 @@ class LoadDescriptorsTest < Support::TestCase
     assert_equal({ 200 => @clients.size }, @clients.map { |client| client.read_response.status }.tally)
   end
 
-  # If a client sends its next request at once, its connection is not idle. The server closes the connection after a
-  # response with Connection: close.
+  # If a client sends its next request at once, its connection is not idle. The server ends such a connection with a
+  # response that has Connection: close.
   def test_kept_connections_that_are_never_idle_end_after_a_response
     url = "http://#{@server.address}/"
     executable = File.join(ROOT, "exe/bontebok")

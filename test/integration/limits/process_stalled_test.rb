@@ -7,7 +7,7 @@ require_relative "../support/process_tree"
 class ProcessStalledTest < Support::TestCase
   include ProcessTree
 
-  # /lock calls sleep(3) without releasing Ruby's lock. A C extension may do the same.
+  # /lock calls sleep(3) without releasing Ruby's lock. A C extension can do the same.
   APPLICATION = <<~RUBY
     require "fiddle"
 
@@ -95,7 +95,7 @@ class ProcessStalledTest < Support::TestCase
     assert_equal former, workers(server)
   end
 
-  # The worker and the master are frozen at the same time. The master must not count this time.
+  # The worker and the master are frozen together. The master must not count the seconds in which it was frozen.
   def test_a_worker_is_kept_after_all_processes_were_frozen
     server = start("-w", "1")
     former = wait_for_workers(server, 1)

@@ -11,7 +11,7 @@ class ProcessStarvedTest < Support::TestCase
     KEPT = []
     def keep = KEPT << File.open("/dev/null")
 
-    # Also what the server closes.
+    # Opens files in an endless loop, so that it also takes each descriptor that the server closes.
     def keep_all
       loop { keep }
     rescue Errno::EMFILE

@@ -5,7 +5,8 @@ require "test_helper"
 require "bontebok/version"
 require_relative "../support/process_tree"
 
-# The server's own log, in both formats: its lines about processes, about faults, and with bytes of clients.
+# The server's own log, in both formats: lines about processes, lines about faults, and lines with bytes that clients
+# have sent.
 class ServerLogTest < Support::TestCase
   include ProcessTree
 

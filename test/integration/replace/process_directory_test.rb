@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A working directory with a symbolic link as its name. After a deploy, the link points to another release.
+# The name of the working directory is a symbolic link. After a deploy, the link points to another release.
 class ProcessDirectoryTest < Support::TestCase
   include ProcessTree
 

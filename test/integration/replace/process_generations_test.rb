@@ -72,7 +72,8 @@ class ProcessGenerationsTest < Support::TestCase
     end
   end
 
-  # No other master can start workers, so WorkerBootTimeout no longer applies.
+  # WorkerBootTimeout does not apply to the next generation after the former master has died, because no other master
+  # can start workers.
   def test_the_next_generation_has_no_limit_after_the_former_master_has_died
     server = start("--worker-boot-timeout", "10s")
     former = [master(server).pid, *workers(server)]

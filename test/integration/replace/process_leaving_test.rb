@@ -63,7 +63,8 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  # If SystemExit ends a thread, or a thread has abort_on_exception, Ruby also raises the exception in the main thread.
+  # If an exception ends a thread, Ruby also raises the exception in the main thread in two cases: the exception is
+  # SystemExit, or the thread has abort_on_exception.
   { "/watchdog" => /warn \d+ \S+ \S+ the application ends this process: SystemExit/,
     "/fault" => /error \d+ \S+ \S+ a thread of the application ends this process: no more/ }.each do |path, log|
     define_method(:"test_a_request_in_flight_is_finished_after#{path.tr("/", "_")}") do
@@ -84,7 +85,7 @@ class ProcessLeavingTest < Support::TestCase
     end
   end
 
-  # Nobody handles ALRM. For INT, the application has restored Ruby's default handler.
+  # No code handles ALRM. For INT, the application has restored Ruby's default handler.
   %w[ALRM INT].each do |signal|
     define_method(:"test_the_signal_that_ends_a_process_is_logged_#{signal.downcase}") do
       server = start_bontebok(args: %w[-w 1], rackup: "#{<<~RUBY}#{GATED_APP}")

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# The tree of processes: which process forks which, when a process is replaced, and which processes end when a process
+# The tree of processes: the parent of each process, when a process is replaced, and which processes end when a process
 # dies.
 class ProcessLifecycleTest < Support::TestCase
   include ProcessTree
@@ -123,7 +123,7 @@ class ProcessLifecycleTest < Support::TestCase
     server.wait_for_output(/\Abontebok: Too many open files/)
   end
 
-  # Thread.new fails after three threads, as it does at a limit of processes (RLIMIT_NPROC).
+  # In this test, Thread.new fails after three threads. A limit of processes (RLIMIT_NPROC) has the same effect.
   def test_a_start_without_room_for_threads_fails
     refusal = temp_file("refusal.rb", <<~RUBY)
       Thread.singleton_class.prepend(Module.new do
@@ -155,7 +155,7 @@ class ProcessLifecycleTest < Support::TestCase
 
   private
 
-  # Runs the block while one worker waits at the gate.
+  # Runs the block while one worker is busy with a request for /gate.
   def occupy_a_worker(server)
     make_gate
     server.connect do |client|

@@ -7,7 +7,7 @@ require_relative "../support/process_tree"
 class ProcessMasterGuardTest < Support::TestCase
   include ProcessTree
 
-  # Each thread waits for a file with its name.
+  # Each thread waits for a file with the name of the thread.
   THREADS = <<~RUBY
     def background(name)
       Thread.new do
@@ -22,7 +22,8 @@ class ProcessMasterGuardTest < Support::TestCase
     main = Thread.main
     background("careless") { main.raise(IOError, "for the main thread") }
   RUBY
-  # Timeout.timeout raises in the thread of the hook. The exception must come before the hook ends.
+  # Timeout.timeout raises an exception in the thread that runs the hook. The exception must reach the hook while the
+  # hook still runs.
   HOOKS = <<~RUBY
     require "timeout"
     limited = proc do |*|
@@ -84,7 +85,7 @@ class ProcessMasterGuardTest < Support::TestCase
     assert_still_works(server)
   end
 
-  # rackup loads the application in the supervisor, so the application's threads run there, too.
+  # rackup loads the application in the supervisor, so the application's threads run in the supervisor.
   def test_under_rackup_no_thread_ends_the_supervisor_or_the_master
     temp_file("config.ru", THREADS + GATED_APP)
     server = start_process("bundle", "exec", "rackup", "-s", "bontebok", "-O", "Listen=unix:#{temp_dir}/a.sock",

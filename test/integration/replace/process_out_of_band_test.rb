@@ -11,7 +11,7 @@ class ProcessOutOfBandTest < Support::TestCase
 
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }"
 
-  # The first worker that runs the hook waits at the gate.
+  # The first worker that runs the hook waits at the gate (a FIFO) until the test opens the gate.
   SLOW_HOOK = <<~RUBY
     out_of_band do |worker|
       next unless File.open("first", File::CREAT | File::EXCL) rescue next
@@ -35,7 +35,7 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   end
 
-  # Some of these connections belong to the worker that is out of band.
+  # Some of the kept connections belong to the worker that is out of band.
   def test_no_request_on_a_kept_connection_waits_for_a_worker_that_is_out_of_band
     [1, 3].each do |threads|
       server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s) { |started| keep_connections(started) }
@@ -98,7 +98,7 @@ class ProcessOutOfBandTest < Support::TestCase
     assert_operator collections.last, :>=, 19 # at least one for every ten requests
   end
 
-  # For example, a late timeout of the application may raise during a collection.
+  # A collection can raise, for example if a late timeout of the application comes during the collection.
   def test_collections_continue_after_a_collection_that_raises
     config = temp_file("bontebok.rb", <<~RUBY)
       after_fork { GC.define_singleton_method(:start) { |**| $stderr.puts("tried") || raise(IOError) } }

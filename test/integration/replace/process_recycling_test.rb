@@ -4,7 +4,8 @@ require "json"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Workers that are replaced while requests come: no request is rejected, and no request waits until a worker has booted.
+# Workers are replaced while clients send requests. No request is rejected, and no request waits until a worker has
+# booted.
 class ProcessRecyclingTest < Support::TestCase
   include ProcessTree
 
@@ -43,7 +44,7 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # The worker looks at its memory every 10 s.
+  # The worker checks its memory every 10 s.
   def test_a_worker_is_replaced_when_it_has_too_much_memory
     server = start_bontebok(args: ["-w", "1", "--max-worker-memory", "1M"], rackup: GATED_APP)
     old = server.get.body.to_i
@@ -89,7 +90,7 @@ class ProcessRecyclingTest < Support::TestCase
     server.wait_for_output(%r{GET /exit: exit \(SystemExit\).*the application ends this process}m)
   end
 
-  # Thread#kill cannot be rescued. The request of the other lane is finished.
+  # Thread#kill cannot be rescued. The other lane (thread) of the worker finishes its request.
   def test_a_worker_whose_application_kills_its_thread_is_replaced
     make_gate
     server = start_bontebok(args: ["-w", "1", "-t", "2"], rackup: <<~RUBY)

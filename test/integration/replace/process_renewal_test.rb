@@ -4,7 +4,7 @@ require "json"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Signals that replace workers or change their number, under load: docs/SIGNALS.md.
+# Signals that replace workers or change the number of workers (see docs/SIGNALS.md). The server is under load.
 class ProcessRenewalTest < Support::TestCase
   include ProcessTree
 
@@ -141,7 +141,7 @@ class ProcessRenewalTest < Support::TestCase
     wait_for_workers(server, count)
   end
 
-  # Returns the times when the processes started, in seconds after the boot of the machine, to 0.01 s.
+  # Returns the times when the processes started, in seconds after the boot of the machine. The precision is 0.01 s.
   def start_times(pids)
     pids.map { |pid| Support::ProcessTable.entry(pid).started.fdiv(Etc.sysconf(Etc::SC_CLK_TCK)) }.sort
   end

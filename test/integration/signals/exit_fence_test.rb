@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# How a forked process ends after it has called ExitFence.put.
+# Tests how a forked process ends after it has called ExitFence.put.
 class ExitFenceTest < Support::TestCase
   PREPARED = <<~RUBY.freeze
     require "#{ROOT}/lib/bontebok/system/exit_fence"

@@ -26,7 +26,7 @@ class ProcessCommandsTest < Support::TestCase
     #{SPAWNING}
   RUBY
 
-  # Each way executes a command, and returns the command's soft limit of open files.
+  # Each lambda in WAYS executes a command, and returns the command's soft limit of open files.
   WAYS = <<~RUBY
     require "open3"
     SHOW = ["sh", "-c", "ulimit -Sn"].freeze
@@ -102,7 +102,7 @@ class ProcessCommandsTest < Support::TestCase
     end
   end
 
-  # Otherwise the child would continue as a second master or worker.
+  # If the child did not end, it would continue as a second master or worker.
   def test_a_child_that_is_forked_by_a_hook_or_while_loading_ends_with_that_code
     temp_file("fork.rb", <<~'RUBY')
       def fork_one(name, how)

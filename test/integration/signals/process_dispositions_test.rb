@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Signals that end no process, and the dispositions that the application's commands inherit: docs/SIGNALS.md.
+# Signals that end no process, and the signal dispositions that the application's commands inherit (see
+# docs/SIGNALS.md).
 class ProcessDispositionsTest < Support::TestCase
   include ProcessTree
 
@@ -36,8 +37,8 @@ class ProcessDispositionsTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # The server runs the configuration file before it handles signals. The file polls for the file "go", because a signal
-  # would interrupt the open of a FIFO.
+  # The server runs the configuration file before it handles signals. In this test, the configuration file polls for the
+  # file "go" and opens no FIFO, because a signal would interrupt the open.
   def test_the_operators_signals_do_not_end_a_server_that_starts
     temp_file("bontebok.rb", "$stderr.puts('starts')\nsleep(0.01) until File.exist?('go')\n")
     %w[0 1].each do |workers|
@@ -52,7 +53,8 @@ class ProcessDispositionsTest < Support::TestCase
     end
   end
 
-  # nohup ignores HUP. The application's commands must ignore HUP, too, so that they survive the end of the terminal.
+  # Under nohup, the server ignores HUP. The application's commands must ignore HUP, too, so that they survive the end
+  # of the terminal.
   def test_hup_that_is_ignored_at_the_start_stays_ignored
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers], rackup: IGNORED_APP, under: "nohup")

@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Processes with killed parents. They finish the requests in flight and end. No process and no socket file is left.
+# If the supervisor is killed, the other processes finish the requests in flight and end. No process and no socket file
+# is left.
 class ProcessOrphansTest < Support::TestCase
   include ProcessTree
 

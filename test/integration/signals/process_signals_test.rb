@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Signals that stop a server: docs/SIGNALS.md.
+# Signals that stop a server (see docs/SIGNALS.md).
 class ProcessSignalsTest < Support::TestCase
   include ProcessTree
 
@@ -68,7 +68,7 @@ class ProcessSignalsTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  # One lane is busy, and one lane is idle.
+  # One lane (thread) is busy, and one lane is idle.
   def test_int_stops_the_server_at_once_and_logs_no_warning
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers, "-t", "2"],
@@ -156,7 +156,8 @@ class ProcessSignalsTest < Support::TestCase
 
   private
 
-  # Sends USR2 after each signal. When the log has the line about USR2, the server has handled the signal before USR2.
+  # Sends USR2 after each signal. When the server has logged USR2, it has also handled the signal that was sent just
+  # before.
   def repeat(server, *signals)
     signals.each_with_index do |signal, index|
       server.signal(signal)
@@ -166,7 +167,7 @@ class ProcessSignalsTest < Support::TestCase
     end
   end
 
-  # Sends the signal while one request waits at the gate and a second connection waits in the accept queue. Then opens
+  # Sends the signal while a request for /gate is served and a second connection waits in the accept queue. Then opens
   # the gate.
   def stop_with_two_requests(server, signal, to: server.pid)
     in_flight = server.connect.tap { |client| client.request("GET", "/gate") }
@@ -177,7 +178,7 @@ class ProcessSignalsTest < Support::TestCase
     [in_flight, queued]
   end
 
-  # Runs the block, and waits until the process drains: it has closed its listener.
+  # Runs the block, and waits until the process drains. A process that drains has closed its listener.
   def wait_until_draining(pid)
     before = Support::ProcessTable.sockets(pid)
     yield

@@ -28,7 +28,8 @@ class ProcessAdoptedTest < Support::TestCase
     end
   end
 
-  # start_server starts the next server, and then tells the former server to stop.
+  # The test does the same as the program start_server: it starts the next server, and then tells the former server to
+  # stop.
   def test_two_servers_share_the_listener
     make_gate
     former = start("1")

@@ -94,8 +94,8 @@ class ProcessDescriptorsTest < Support::TestCase
     end_sleeper
   end
 
-  # A process notices the death of its parent when the kernel closes the parent's end of a pipe or socket. The sleeper
-  # must not keep this end open.
+  # A process notices the death of its parent when the kernel closes the parent's end of a pipe or socket. The process
+  # that the application forks (the sleeper) must not keep this end open.
   def test_a_sleeper_forked_by_a_thread_of_the_master_keeps_no_process_alive
     make_gate
     server = start_bontebok(args: ["-w", "2"], rackup: "#{FORKING_THREAD}#{GATED_APP}")

@@ -98,8 +98,8 @@ class ProcessListenersTest < Support::TestCase
     other&.close
   end
 
-  # The kernel may give the inode number of the removed file to the file of another server. In this test, a hard link
-  # brings the same file back.
+  # After the server has removed its file, the kernel may give the inode number to the file of another server. The
+  # server must not remove that file. In this test, a hard link brings the same file back.
   def test_a_unix_socket_is_removed_once
     make_gate
     %w[0 1].each do |workers|

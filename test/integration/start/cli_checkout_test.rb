@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# A checkout in a path that make and mkmf do not expect.
+# Builds a checkout in a path with a space. make and mkmf do not expect such a path.
 class CLICheckoutTest < Support::TestCase
   SOURCES = %w[bin exe ext lib core/src core/include load/src].freeze
   BUILT = %w[lib/bontebok/bontebok.so lib/bontebok/bontebok-bench].freeze

@@ -4,8 +4,8 @@ require "shellwords"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Starts that fail: the exit status, and a message of at most three lines (standard output and standard error together).
-# No file and no process is left; the harness checks the processes.
+# Starts that fail. Tests the exit status and the message. The message has at most three lines (standard output and
+# standard error together). No file and no process is left. The harness checks the processes.
 class CLIStartTest < Support::TestCase
   include ProcessTree
 
@@ -136,7 +136,8 @@ class CLIStartTest < Support::TestCase
     assert_equal 1, failed_start(args: ["-w", "1"], rackup: "exit! 0").status.exitstatus
   end
 
-  # The copy is like a checkout before bin/setup. Bundler is off, because it would find the extension of this checkout.
+  # The server runs from a copy that is like a checkout before bin/setup. Bundler is off, because Bundler would find the
+  # extension of this checkout.
   def test_an_extension_that_is_not_built_fails_the_start
     %w[exe lib].each { |directory| FileUtils.cp_r(File.join(ROOT, directory), temp_dir) }
     FileUtils.rm_f(File.join(temp_dir, "lib/bontebok/bontebok.so"))

@@ -4,8 +4,8 @@ require "test_helper"
 require "bontebok/config/hooks"
 require_relative "../support/process_tree"
 
-# The hooks of a configuration file in a server's life: which process runs each hook and when, and what happens if a
-# hook raises.
+# The hooks of a configuration file: which process runs each hook, when the hook runs, and what happens if a hook
+# raises.
 class ConfigHooksTest < Support::TestCase
   include ProcessTree
 

@@ -3,8 +3,9 @@
 require "json"
 require "test_helper"
 
-# File names are bytes, mostly UTF-8. Under LC_ALL=C, Ruby gives names from the system the encoding US-ASCII. Ruby
-# raises if a name with other bytes is joined with a UTF-8 string. Names that are not ASCII must work all the same.
+# File names are bytes, mostly UTF-8. Under LC_ALL=C, Ruby gives names from the system the encoding US-ASCII. If such a
+# name has bytes that are not ASCII, Ruby raises when the name is joined with a UTF-8 string. Names that are not ASCII
+# must still work.
 class FileNamesTest < Support::TestCase
   APPLICATION = <<~RUBY
     require_relative "lib/größe"

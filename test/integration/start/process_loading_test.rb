@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Signals while the application loads: docs/SIGNALS.md.
+# Signals while the application loads (see docs/SIGNALS.md).
 class ProcessLoadingTest < Support::TestCase
   include ProcessTree
 
@@ -24,7 +24,7 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  # The worker is not ready, but the master knows that it is loaded.
+  # The worker has told the master that it is loaded, but not yet that it is ready.
   def test_a_stop_works_while_the_hook_of_a_worker_runs
     server = start_in_hook
     assert_equal 0, server.stop("TERM").exitstatus
@@ -35,8 +35,8 @@ class ProcessLoadingTest < Support::TestCase
     server = start_in_hook
     worker = workers(server).first
     master = master(server).pid
-    # If the supervisor died first, the master would tell the worker to drain. If the supervisor ran, it would start
-    # another master.
+    # The supervisor is frozen first. If the supervisor ran, it would start another master. If the supervisor died
+    # before the master, the master would tell the worker to drain.
     stop_process(server.pid)
     Process.kill("KILL", master, server.pid)
     eventually { gone?(worker) }
@@ -58,7 +58,8 @@ class ProcessLoadingTest < Support::TestCase
     end
   end
 
-  # The application polls for a file, because a signal interrupts the open of a FIFO. Up to Ruby 3.1, this open raises.
+  # The application polls for a file, because a signal interrupts the open of a FIFO. Up to Ruby 3.1, an interrupted
+  # open raises.
   def test_hup_usr1_and_usr2_do_not_end_processes_that_load
     [%w[-w 0], %w[-w 1], %w[-w 1 --preload false]].each do |args|
       server = start_bontebok(ready: false, args: args,

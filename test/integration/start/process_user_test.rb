@@ -4,8 +4,8 @@ require "etc"
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Root starts the server with User. The supervisor stays root, and all other processes run as the user. Logs, spool and
-# sockets still work.
+# Root starts the server with the option User. The supervisor stays root, and all other processes run as the user. Logs,
+# spool and sockets still work.
 class ProcessUserTest < Support::TestCase
   include ProcessTree
 
@@ -51,8 +51,8 @@ class ProcessUserTest < Support::TestCase
     assert_equal %w[access.log config.ru err.log out.log spool], Dir.children(temp_dir).sort
   end
 
-  # In a directory of root, the user cannot create the new files. Files that already exist must not be given to the
-  # user.
+  # The new log files are in a directory of root, where the user cannot create files. Files that already exist must not
+  # be given to the user.
   def test_rotated_logs_belong_to_the_user_again
     server = start_with_files
     server.get("/before")

@@ -4,8 +4,8 @@ require "etc"
 require "json"
 require "test_helper"
 
-# As in a container: root starts the server as the first process of a PID namespace, with two environment variables and
-# --user nobody.
+# Starts the server in the same way as a container does. Root starts it as the first process of a PID namespace, with
+# two environment variables and --user nobody.
 class ProcessWholeTest < Support::TestCase
   BARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
           "env", "-i", "LANG=C", "PATH=#{ENV.fetch('PATH')}"].freeze

@@ -2,17 +2,18 @@
 
 require_relative "process_tree"
 
-# For tests that must know the fate of every request. Clients send requests as fast as they get responses. Each request
-# has its own id. KEPT clients keep their connection, and FRESH clients open a new connection for each request. The
-# application first writes the id and the worker's pid to the file `begun`, then responds with both.
+# Tests include this module if they must know the fate of every request. Clients send requests as fast as they get
+# responses. Each request has its own id. KEPT clients keep their connection, and FRESH clients open a new connection
+# for each request. The application first writes the id and the worker's pid to the file `begun`, then responds with
+# both.
 module AskingCrowd
   include ProcessTree
 
   KEPT = 20
   FRESH = 8
   # kept: the request was sent on a kept connection. owner: pid of the worker that sent the previous response on this
-  # connection; nil: this is the first request of the connection. answered_by: pid of the worker that answered this
-  # request; nil: the request was lost.
+  # connection, or nil for the first request of the connection. answered_by: pid of the worker that answered this
+  # request, or nil if the request was lost.
   Fate = Struct.new(:id, :kept, :owner, :answered_by, keyword_init: true) do
     def lost? = answered_by.nil?
     def moved? = !lost? && !owner.nil? && owner != answered_by
@@ -58,7 +59,8 @@ module AskingCrowd
     pairs.to_h
   end
 
-  # Returns the numbers of descriptors of the supervisor, the master and each worker; nil: a process has just ended.
+  # Returns the numbers of descriptors of the supervisor, the master and each worker, or nil if a process has just
+  # ended.
   def descriptors(server)
     [server.pid, master(server).pid, *workers(server)].map { |pid| Dir.children("/proc/#{pid}/fd").size }
   rescue Errno::ENOENT
@@ -103,7 +105,7 @@ module AskingCrowd
     assert_empty client.take
   end
 
-  # Returns the pid of the worker that has answered; nil: the connection was closed without a response.
+  # Returns the pid of the worker that has answered, or nil if the connection was closed without a response.
   def ask(client, fate)
     client.request("GET", "/#{fate.id}")
     id, pid = client.read_response.body.split

@@ -2,8 +2,8 @@
 
 require_relative "process_tree"
 
-# For tests of workers that serve while another worker is busy. Keeps a worker busy until the test releases it, and
-# finds the pid of the worker that has served a request.
+# Tests include this module if some workers serve while another worker is busy. It keeps a worker busy until the test
+# releases this worker. It finds the pid of the worker that has served a request.
 module BusyWorker
   include ProcessTree
 
@@ -55,7 +55,7 @@ module BusyWorker
     client.read_response.body.to_i
   end
 
-  # The number of sockets of all workers together.
+  # Returns the number of sockets of all workers together.
   def sockets(server)
     workers(server).sum { |pid| Support::ProcessTable.sockets(pid).size }
   end

@@ -2,7 +2,7 @@
 
 require_relative "process_tree"
 
-# For tests of workers whose master has died.
+# Used by tests of workers after their master has died.
 module OrphanedWorkers
   include ProcessTree
 
@@ -30,7 +30,7 @@ module OrphanedWorkers
     master ? Support::ProcessTable.children(master).map(&:pid) : []
   end
 
-  # Includes zombies.
+  # Returns the pids of the server's child processes, including zombies.
   def children_of(server)
     File.read("/proc/#{server.pid}/task/#{server.pid}/children").split.map(&:to_i)
   end

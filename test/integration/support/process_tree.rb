@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# For tests of the processes: finds the master and the workers of a started server, and makes requests wait at a gate
-# until the test opens it.
+# Tests of the processes include this module. It finds the master and the workers of a started server. It makes requests
+# wait at a gate (a FIFO) until the test opens the gate.
 module ProcessTree
   # An application that responds with its pid. A request for /gate first logs "at the gate" and waits for #open_gate.
   GATED_APP = <<~RUBY
@@ -18,7 +18,7 @@ module ProcessTree
     Support::ProcessTable.children(server.pid).first
   end
 
-  # The workers' pids, oldest first.
+  # Returns the workers' pids, oldest first.
   def workers(server)
     parent = master(server)
     return [] unless parent
@@ -48,8 +48,8 @@ module ProcessTree
     eventually(10, "somebody at the gate") { gate_opens? }
   end
 
-  # Returns false if no request waits at the gate. The open does not block, because a signal could interrupt a blocking
-  # open. Ruby would repeat the open when the readers have gone.
+  # Returns false if no request waits at the gate. The open does not block. A signal could interrupt a blocking open.
+  # Ruby would then repeat the open, but the readers could be gone.
   def gate_opens?
     File.open(gate, File::WRONLY | File::NONBLOCK, &:close)
     true
@@ -66,7 +66,7 @@ module ProcessTree
     File.join(temp_dir, "gate")
   end
 
-  # Returns the number of descriptors of the started processes that refer to the file.
+  # Returns how many descriptors of the started processes refer to the file.
   def readers(path)
     files = children.flat_map(&:group).flat_map { |process| Support::ProcessTable.descriptors(process.pid).values }
     files.count(File.realpath(path))

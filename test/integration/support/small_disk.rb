@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# For tests of disks that fill up.
+# Used by tests of disks that fill up.
 module SmallDisk
   # Mounts a file system of 4 MiB, yields its directory, and unmounts it after the block.
   def with_small_disk

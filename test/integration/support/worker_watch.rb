@@ -2,7 +2,8 @@
 
 require_relative "process_tree"
 
-# For tests of clients that may harm a worker. Checks that the worker is in the same state as before the clients came.
+# Used by tests of clients that can harm a worker. Checks that the worker is in the same state as before the clients
+# came.
 module WorkerWatch
   include ProcessTree
 

@@ -12,7 +12,8 @@ module Interop
 
     private
 
-    # If root starts h2o without "user", h2o changes to the user nobody. This user may not enter the directory.
+    # If root starts h2o without the setting "user", h2o runs as the user nobody. This user has no access to the
+    # directory.
     def configuration
       <<~CONFIGURATION
         num-threads: 1

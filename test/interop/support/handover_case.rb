@@ -7,8 +7,8 @@ module Interop
   class HandoverCase < Support::TestCase
     SERVER = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
 
-    # An application. It responds with the listener's name and port, and with the variables for inherited sockets that
-    # ENV still has.
+    # An application. Its response has the listener's name and port. The response also names each variable for inherited
+    # sockets that the server has not removed from ENV.
     WHERE = <<~RUBY
       run(lambda do |env|
         seen = ENV.keys & %w[SERVER_STARTER_PORT LISTEN_FDS LISTEN_PID LISTEN_FDNAMES]

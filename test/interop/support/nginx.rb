@@ -4,8 +4,8 @@ require_relative "proxy"
 
 module Interop
   # A configuration of nginx with four sites. A "closing" site opens an HTTP/1.0 connection to the server for each
-  # request (nginx's default). A "keeping" site reuses HTTP/1.1 connections. An "unbuffered" site passes a request body
-  # on in parts. The other sites send a request body when it is complete.
+  # request (nginx's default). A "keeping" site reuses HTTP/1.1 connections. An "unbuffered" site sends each part of a
+  # request body to the server as soon as the part arrives. The other sites wait until nginx has the whole body.
   class Nginx < Proxy
     PROGRAM = "nginx"
     CLOSED = ""
@@ -22,7 +22,7 @@ module Interop
 
     private
 
-    # Without a master process, nginx keeps the user who runs the tests.
+    # Without a master process, nginx runs as the user who runs the tests.
     def configuration
       <<~CONFIGURATION
         daemon off;

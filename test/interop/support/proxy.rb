@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Interop
-  # A proxy's process. #stop kills it: a proxy that gets TERM while it starts may ignore the signal.
+  # A proxy's process. #stop kills the process, because a proxy can ignore a TERM that arrives during its start.
   class ProxyProcess < Support::ChildProcess
     def stop(*)
       kill
@@ -9,9 +9,10 @@ module Interop
     end
   end
 
-  # The base of the proxies. A subclass defines SITES and #command. Each site in SITES listens on its own unix socket.
+  # The base class of the proxies. A subclass defines SITES and #command. Each site in SITES listens on its own unix
+  # socket.
   class Proxy
-    # directory: for all files of the proxy. backend: the path of the application server's unix socket.
+    # directory: where all files of the proxy are. backend: the path of the application server's unix socket.
     def initialize(directory, backend)
       @directory = directory
       @backend = backend

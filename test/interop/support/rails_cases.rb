@@ -60,7 +60,7 @@ module Interop
       at_each_entrance { |browser| assert_equal 422, browser.post_form("/notes", "note[title]" => "x").status }
     end
 
-    # The larger upload goes through the spool.
+    # The server writes the larger upload to a spool file.
     def test_an_upload_is_read
       [1024, 3 * 1024 * 1024].each do |size|
         bytes = Random.new(size).bytes(size)

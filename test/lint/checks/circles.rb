@@ -6,8 +6,8 @@ require_relative "object_symbols"
 
 module Lint
   # Reports each file of the core that calls a file of a layer above its own. Reports each circle of calls between C
-  # files of the core or of the binding, and each circle of Ruby files that require each other. The undefined symbols of
-  # an object file are the calls of its C file.
+  # files of the core or of the binding (ext/bontebok), and each circle of Ruby files that require each other. The
+  # undefined symbols of an object file are the calls of its C file.
   class Circles
     REQUIRE = /^\s*require_relative\s*\(?\s*"([^"#]+)"/
 

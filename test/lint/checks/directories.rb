@@ -3,12 +3,12 @@
 require_relative "files"
 
 module Lint
-  # Checks three rules. A directory has at most FILES source files. Each directory of EXPLAINED has a README. Each
-  # directory of tests has the name of the directory that it tests.
+  # Checks three rules. A directory has at most FILES source files. Each directory of EXPLAINED has a README or a Ruby
+  # file of the same name. Each directory of tests has the name of the directory that it tests.
   class Directories
     FILES = 24
     SOURCES = "**/*.{c,h,rb}"
-    # Directories that need a README, or a Ruby file of the same name beside them: option_table.rb for option_table/.
+    # The Ruby file is beside the directory: option_table.rb explains option_table/.
     EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok,load/src,bench}/"
     # { directory of tests => [directory of sources, directories of tests that have no directory of sources] }
     MIRRORS = { "core/test" => ["core/src", %w[model requests support]],

@@ -5,8 +5,8 @@ module Lint
   class DocPaths
     DOCUMENTS = ["*.md", "docs/**/*.md", ".github/**/*.md"].freeze
     DIRECTORIES = %w[core ext load lib exe test bench docs bin examples gemfiles].freeze
-    # A path of this repository. A part of a longer path, of a URL or of a placeholder does not match. The path may
-    # contain * and end with a slash.
+    # A path of this repository. A part of a longer path, of a URL or of a placeholder does not match. The path can
+    # contain *, and can end with a slash.
     PATH = %r{(?<![\w/.~$<@-])(?:#{Regexp.union(DIRECTORIES)})/[\w.*/{},-]*[\w*/\}]}
     LINK = /\]\((?!\w+:|#)([^)\s#]+)/
 

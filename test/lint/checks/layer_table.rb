@@ -24,8 +24,8 @@ module Lint
       api: Layer.new(may: %i[base http log system conn worker lane io_thread])
     }.freeze
 
-    # Each directory of lib/bontebok, with the directories that its files may require from. Every file may require the
-    # files of LIB_TOP.
+    # For each directory of lib/bontebok: the directories whose files it may require. Every file may require the files
+    # of LIB_TOP.
     LIB = {
       system: [],
       log: %i[system],
@@ -56,7 +56,7 @@ module Lint
     GEMS = %w[rack rackup].freeze
     BINDING = "bontebok/bontebok"
 
-    # path: a file's path, relative to core/src. Returns the file's layer; nil: the file is in no layer.
+    # path: a file's path, relative to core/src. Returns the file's layer, or nil if the file is in no layer.
     def self.layer_of(path)
       directory, name, deeper = path.split("/")
       directory.to_sym if name && !deeper && CORE.key?(directory.to_sym)

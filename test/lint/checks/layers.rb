@@ -95,7 +95,7 @@ module Lint
       "requires #{name} of layer #{lib_layer(target)}" unless lib_allowed?(lib_layer(File.join(@root, file)), target)
     end
 
-    # Returns the directory of lib/bontebok that has the file; nil: no directory has the file.
+    # Returns the directory of lib/bontebok that the file is in, or nil if the file is in no directory of lib/bontebok.
     def lib_layer(path)
       path[%r{lib/bontebok/(\w+)/}, 1]&.to_sym
     end

@@ -5,7 +5,7 @@ require "open3"
 module Lint
   # The external symbols of object files, as nm prints them.
   module ObjectSymbols
-    # nm's types of undefined symbols: U, and v and w for weak symbols.
+    # nm's letters for undefined symbols. v and w are weak symbols.
     UNDEFINED = %w[U v w].freeze
 
     # Returns [object, name, defined] for each symbol. defined: true if the object defines the symbol.

@@ -4,7 +4,7 @@ require_relative "c_functions"
 require_relative "files"
 
 module Lint
-  # Limits for lines per file, lines per C function, and columns. A larger file probably has a second purpose.
+  # Limits for lines per file, lines per C function, and columns. A longer file probably has a second purpose.
   class Sizes
     LINES = { ".c" => 400, ".h" => 400, ".rb" => 200, "" => 200 }.freeze
     FUNCTION_LINES = 60

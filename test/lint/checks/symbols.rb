@@ -4,8 +4,9 @@ require_relative "layer_table"
 require_relative "object_symbols"
 
 module Lint
-  # Checks the undefined symbols of the core's objects. No object may use a symbol of a host language. The layers base,
-  # http and log may use no system call. The includes alone do not show a function that is declared by hand.
+  # Checks the undefined symbols of the core's objects. No object may use a symbol of Ruby or Perl. The layers base,
+  # http and log may use no system call. A check of the includes would not find a call of a function that the C file
+  # declares itself.
   class Symbols
     HOST = /\A(rb_|ruby_|Perl_|PL_)/
     KERNEL = /\A(__errno_location|syscall|fork|socket|accept4?|bind|listen|connect|recv|recvfrom|recvmsg|send|sendto|

@@ -31,7 +31,7 @@ class ScriptedServer
       @socket.write(text)
     end
 
-    # Answers every request until the client closes the connection.
+    # Responds to every request until the client closes the connection.
     def respond_to_all(text = OK)
       respond(text) while read_request
     end
@@ -41,7 +41,7 @@ class ScriptedServer
       Thread.stop
     end
 
-    # SO_LINGER with 0 s resets a TCP connection. Unread bytes reset a unix connection.
+    # With SO_LINGER of 0 s, close() resets a TCP connection. A unix connection is reset if unread bytes are left.
     def reset
       @socket.setsockopt(:SOCKET, :LINGER, [1, 0].pack("ii"))
       @socket.close
@@ -90,7 +90,7 @@ class ScriptedServer
     @mutex.synchronize { @requests << request }
   end
 
-  # Closes all connections and the listener. If a block has raised an exception, raises the first one.
+  # Closes all connections and the listener. Raises the first exception that a block has raised, if any.
   def stop
     @acceptor.kill.join
     @listener.close

@@ -3,7 +3,7 @@
 require "open3"
 
 module Runner
-  # The test groups that a change can break, for bin/test --changed.
+  # Finds the test groups that a change can break. bin/test --changed runs these groups.
   module Changes
     SERVERS = %w[integration conform interop timing].freeze
     # { pattern of a changed path => groups to run }. own: the group that has the directory's name. The first pattern
@@ -27,8 +27,8 @@ module Runner
     }.freeze
 
     class << self
-      # Returns the names of the groups for all changes since `revision`. nil: since the commit where this branch left
-      # main; on main, since HEAD~.
+      # Returns the names of the groups for all changes since `revision`. nil stands for the commit where this branch
+      # left main, or for HEAD~ on main.
       def groups(revision, all)
         paths(revision || base).flat_map { |path| groups_of(path, all) }.uniq
       end

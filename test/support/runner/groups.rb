@@ -8,8 +8,8 @@ module Runner
     # Shares of a processor that a job uses. Tests of servers mostly wait. Other tests wait half of the time.
     WAITING = 0.25
     HALF = 0.5
-    # Only these tests can have another result under Rack 2: tests of the Rack environment, and of bodies and fields for
-    # Rack's own classes.
+    # Only these tests can have another result under Rack 2. They test the Rack environment, Rack::Lint, response bodies
+    # and response fields.
     RACK2_FILES = "{request/env*,response/{lint,body*,reply}}"
     RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
     VALGRIND = { "BONTEBOK_TEST_TIME_FACTOR" => "20" }.freeze

@@ -23,7 +23,7 @@ module Runner
 
     private
 
-    # Returns the arguments that are no options.
+    # Returns the arguments that are not options.
     def parse(arguments)
       OptionParser.new do |parser|
         parser.banner = "bin/test [--full] [--changed[=REVISION]] [--list] [GROUP...]"

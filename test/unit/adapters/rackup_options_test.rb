@@ -9,8 +9,8 @@ class RackupOptionsTest < Support::TestCase
   UNTYPED = { environment: "development", pid: nil, Port: 9292, Host: "localhost", AccessLog: [],
               config: "/srv/config.ru", server: "bontebok" }.freeze
 
-  # { option of Rhebok => [a value as users type it, the default of Bontebok under rackup] }. Options for addresses and
-  # for code are left out.
+  # { option of the server Rhebok => [a value as users type it, the default of Bontebok under rackup] }. Options for
+  # addresses and for code are left out.
   RHEBOK = { MaxWorkers: ["8", 5], Timeout: ["30", 300_000], MaxRequestPerChild: ["500", 1000],
              MinRequestPerChild: ["100", 0], SpawnInterval: ["2", 0], ErrRespawnInterval: ["3", 1000],
              OobGC: ["true", false], MaxGCPerRequest: ["9", 5], MinGCPerRequest: ["2", 0], BackLog: ["64", 4096],

@@ -56,7 +56,7 @@ class AccountTest < Support::TestCase
     end)
   end
 
-  # A process that stays root can take any group again.
+  # A process that stays root can take any group again, and this is no error.
   def test_root_may_take_another_group
     group = Etc.getgrnam("daemon").gid
     told = as_root do
@@ -109,8 +109,8 @@ class AccountTest < Support::TestCase
     2.times { assert_equal NOBODY.uid, owner_of_appended("#{temp_dir}/log") }
   end
 
-  # This happens in a container without the capability CHOWN. If the file stayed, the user could not write it at the
-  # next start.
+  # chown fails in a container without the capability CHOWN. If the file stayed, the user could not write to the file at
+  # the next start.
   def test_a_new_file_is_deleted_if_chown_fails
     File.chmod(0o755, temp_dir)
     error = as_root do
@@ -170,7 +170,7 @@ class AccountTest < Support::TestCase
     e.message
   end
 
-  # Runs the block in a forked process of root. Returns the value of the block.
+  # Runs the block in a forked process that runs as root. Returns the value of the block.
   def as_root(&block)
     skip "only root can become another user" unless Process.euid.zero?
     reader, writer = IO.pipe

@@ -28,7 +28,7 @@ class ConfigFileTest < Support::TestCase
     assert_equal "#{@path}:2", entries[:threads].place
   end
 
-  # An application may have a constant Hooks, and a hook in the file may use this constant.
+  # An application can have a constant Hooks, and a hook in the file can use this constant.
   def test_the_file_does_not_see_constants_and_variables_of_bontebok
     Object.const_set(:Hooks, :of_the_application)
     assert_equal :of_the_application, read("server Hooks")[:server].value
@@ -68,7 +68,7 @@ class ConfigFileTest < Support::TestCase
     assert_fault 2, ":1: on_error wants a block", "on_error 'x'"
   end
 
-  # A file for Rhebok with all of its options.
+  # A configuration file of the server Rhebok, with all options of Rhebok.
   def test_options_of_rhebok_are_known
     entries = read("host '127.0.0.1'\nport 9202\npath '/run/a.sock'\nmax_workers 1\ntimeout 300\n" \
                    "max_request_per_child 9\nmin_request_per_child 3\nspawn_interval 1\noobgc true\n" \

@@ -30,7 +30,7 @@ class ConfigTest < Support::TestCase
     assert_equal "environment RACK_ENV", config(env: env).source(:environment)
   end
 
-  # The code of the file may read RACK_ENV.
+  # The code in the configuration file can read RACK_ENV.
   def test_the_file_sees_the_environment_of_the_command_line
     path = temp_file("bontebok.rb", "server ENV.fetch('RACK_ENV')\n")
     before = ENV.fetch("RACK_ENV", nil)
@@ -84,7 +84,7 @@ class ConfigTest < Support::TestCase
     assert_empty config(limits.merge(request_timeout: ["0"])).warnings
   end
 
-  # Environment variables override the defaults of a style.
+  # Environment variables override the defaults of a style (the language of a file, such as puma's).
   def test_a_style_has_its_own_defaults
     assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join
     path = temp_file("puma.rb", "")

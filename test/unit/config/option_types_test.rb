@@ -83,7 +83,7 @@ class OptionTypesTest < Minitest::Test
     assert_refuses Bontebok::OptionTable[:rackup].type, "a file", "", "a\0b"
   end
 
-  # The application may change the working directory.
+  # The application can change the working directory.
   def test_a_directory_becomes_absolute
     directory = Bontebok::OptionTable[:spool_dir].type
     assert_reads directory, "spool" => "#{Dir.pwd}/spool", "/var/../tmp/" => "/tmp", "~" => Dir.home

@@ -48,7 +48,7 @@ class LogFaultTest < Support::TestCase
     assert_equal ["failed: first", "  second (StandardError)"], text_of(written)
   end
 
-  # All frames of a syntax error belong to the server and to Rack, because they load the file.
+  # All frames of a syntax error belong to the server and to Rack, because the server and Rack load the file.
   def test_an_exception_without_frames_of_the_application_shows_no_frames
     error = SyntaxError.new("config.ru:1: unexpected end")
     error.set_backtrace(["/gems/rack/lib/rack/builder.rb:9:in `eval'",

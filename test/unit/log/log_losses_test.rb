@@ -82,7 +82,7 @@ class LogLossesTest < Support::TestCase
 
   private
 
-  # Logs `count` lines without room and one line with room. Returns the content of the pipe.
+  # Logs `count` lines while the pipe is full, and one line when the pipe has room. Returns the content of the pipe.
   def after_loss_of(count)
     fill_pipe
     Timeout.timeout(10) { count.times { @log.info("lost") } }

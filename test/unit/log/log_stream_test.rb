@@ -15,7 +15,7 @@ class LogStreamTest < Support::TestCase
     @opened.to_a.each(&:close)
   end
 
-  # Another process may fill the pipe between the poll and the write.
+  # Another process can fill the pipe between the poll and the write.
   def test_a_write_does_not_block_if_the_room_is_gone
     [pipe, socket_pair].each do |_, writer|
       stream = Bontebok::LogStream.new(writer)
@@ -130,7 +130,7 @@ class LogStreamTest < Support::TestCase
     IO.pipe.each { |io| open_for_test(io) }.tap { |_, writer| writer.nonblock = false }
   end
 
-  # The writer is an IO, not a Socket, like standard error.
+  # Like standard error, the writer is an IO and not a Socket.
   def socket_pair
     reader, socket = Socket.pair(:UNIX, :STREAM).each { |io| open_for_test(io) }
     socket.nonblock = false

@@ -5,7 +5,8 @@ require "test_helper"
 require "bontebok/processes/adopted_workers"
 require "bontebok/log/log"
 
-# Tests how the supervisor adopts the workers of a dead master. Here the workers are children of the test process.
+# Tests how the supervisor (the parent of the master) adopts the workers of a dead master. Here the workers are children
+# of the test process.
 class AdoptedWorkersTest < Support::TestCase
   # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
   Board = Struct.new(:pids, :forgotten, :leaving) do
@@ -137,7 +138,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_match(/warn .*pid #{pid}\) has left: killed by SIGKILL/, logged)
   end
 
-  # The scoreboard also has the lanes of a worker that died with its master.
+  # The scoreboard also has the lanes (threads) of a worker that died with its master.
   def test_the_scoreboard_forgets_the_lanes_of_every_process_that_has_ended
     dead, living = start(2)
     Process.kill("KILL", dead)

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Tests children that have closed their channel and still run.
+# Tests children that have closed their channel (the socket to their parent) and still run.
 class ChildrenDeafTest < Support::TestCase
   include ChildrenCase
 

@@ -7,7 +7,8 @@ require_relative "../support/children_case"
 class ChildrenHungTest < Support::TestCase
   include ChildrenCase
 
-  # For each signal of the test, writes a word to its channel. Ends only if it reads :quit or if the channel is closed.
+  # Sends a word (a message) to its parent for each signal of the test. Ends only after :quit, or if the channel to the
+  # parent is closed.
   HANGING = lambda do |channel|
     { "USR1" => :hung, "USR2" => :stuck, "HUP" => :emptied, "QUIT" => :leave }.each do |signal, word|
       Signal.trap(signal) { channel.say(word) }

@@ -22,7 +22,7 @@ class ChildrenLateTest < Support::TestCase
     assert_log(/did not become ready within #{LIMIT} s: killed/)
   end
 
-  # If the parent is frozen during a wait, at most the limit of this wait counts.
+  # If the parent is frozen during a wait, only the planned length of this wait counts. So the waits must be short.
   def test_waits_are_short_while_a_child_has_a_limit
     keep(1, boot: LIMIT) { LOADING }
     mind_until { @started.size == 1 }

@@ -3,7 +3,8 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Tests the words that a parent sends to its children, changes of the number of children, time limits, and #kill.
+# Tests the words (messages) that a parent sends to its children, changes of the number of children, time limits, and
+# #kill.
 class ChildrenOrdersTest < Support::TestCase
   include ChildrenCase
 

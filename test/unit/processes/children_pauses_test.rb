@@ -71,7 +71,7 @@ class ChildrenPausesTest < Support::TestCase
 
   private
 
-  # Returns how many children have ended, by the log.
+  # Returns the number of children that have ended, according to the log.
   def ends
     logged.scan(" ended").size
   end

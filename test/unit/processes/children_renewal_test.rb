@@ -34,7 +34,8 @@ class ChildrenRenewalTest < Support::TestCase
     assert_alive @started[1]
   end
 
-  # After each renewal, each number has one child that serves and one child that loads.
+  # A new child gets the number of the child that it replaces. After each renewal, each number has one child that serves
+  # and one child that loads.
   def test_a_child_that_is_renewed_while_it_loads_ends_at_once
     keep(2) { @started.size < 2 ? STEADY : LOADING_SLOWLY }
     mind_until { @keeper.settled?(:ready) }

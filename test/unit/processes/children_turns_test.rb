@@ -7,7 +7,7 @@ require_relative "../support/children_case"
 class ChildrenTurnsTest < Support::TestCase
   include ChildrenCase
 
-  # Ends only when the test sends USR2. Does not read the words of its parent.
+  # Ends only when the test sends USR2. Does not read the messages of its parent.
   SLOW = lambda do |channel|
     Signal.trap("USR1") { channel.say(:leave) }
     Signal.trap("USR2") { exit!(0) }

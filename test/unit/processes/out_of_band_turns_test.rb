@@ -3,9 +3,10 @@
 require "test_helper"
 require "bontebok/processes/out_of_band_turns"
 
-# Tests how many workers may do out-of-band work at the same time. A worker needs a turn for this work.
+# Tests how many workers may do out-of-band work (work between two requests) at the same time. A worker needs a turn for
+# this work.
 class OutOfBandTurnsTest < Support::TestCase
-  # A process that acts as a worker. answer: the result of the block in this process. The process ends when `stay` is
+  # A process that acts as a worker. granted: the result of the block in this process. The process ends when `stay` is
   # closed.
   Worker = Struct.new(:pid, :granted, :stay)
 

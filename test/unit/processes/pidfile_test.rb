@@ -37,7 +37,7 @@ class PidfileTest < Support::TestCase
     end
   end
 
-  # After a reboot or a crash, another process may have the pid that is in the file.
+  # After a reboot or a crash, another process can have the pid that is in the file.
   def test_a_file_that_is_older_than_the_process_with_its_pid_is_replaced
     other = start_process("sleep", "60").pid
     File.write(@path, "#{other}\n")

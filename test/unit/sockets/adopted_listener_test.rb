@@ -6,7 +6,7 @@ require "bontebok/config/config"
 require "bontebok/sockets/listeners"
 require "bontebok/log/log"
 
-# Tests sockets that another program has opened and passed to the server. The server serves these sockets as well as its
+# Tests sockets that another program has opened and passed to the server. The server serves these sockets and also its
 # own addresses. It does not remove the files of these sockets.
 class AdoptedListenerTest < Support::TestCase
   def setup
@@ -46,7 +46,8 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal "unix:#{temp_dir}/b.sock", @listeners.to_a[2].to_s
   end
 
-  # For a port alone, systemd opens the wildcard of IPv6, but Bontebok looks for the wildcard of IPv4.
+  # For a port without a host, systemd opens the IPv6 wildcard address, but Bontebok looks for the IPv4 wildcard
+  # address.
   def test_a_wildcard_of_ipv6_serves_both_families_unless_it_is_v6_only
     { false => ["the test"], true => ["the test", nil] }.each do |v6_only, origins|
       socket = hand_over(socket_of_ipv6(v6_only: v6_only))
@@ -94,7 +95,7 @@ class AdoptedListenerTest < Support::TestCase
     assert_refused(1_000_000)
   end
 
-  # For example, systemd can open a socket for virtual machines: AF_VSOCK, family 40.
+  # systemd can also open a socket for virtual machines (AF_VSOCK, family 40).
   def test_a_socket_of_another_family_is_rejected
     server = hand_over(TCPServer.new("127.0.0.1", 0))
     server.define_singleton_method(:local_address) { Addrinfo.new([40, *[0] * 14].pack("SC*")) }
@@ -107,8 +108,8 @@ class AdoptedListenerTest < Support::TestCase
     @handed_over.push(socket).last
   end
 
-  # Passes copies to @listeners, because it closes the sockets that it adopts. Some platforms set PORT. PORT must not
-  # add another address.
+  # Passes copies of the sockets to @listeners, because @listeners closes the sockets that it adopts. Some platforms set
+  # PORT. PORT must not add another address.
   def start(*listen, **written)
     @listeners&.close
     entries = @handed_over.map { |socket| entry(socket.dup.tap { |copy| copy.autoclose = false }.fileno) }

@@ -37,7 +37,7 @@ class AdoptedSocketsTest < Minitest::Test
     end
   end
 
-  # If the variables are for another process, the descriptors with these numbers may be any files.
+  # If the variables are for another process, the descriptors with these numbers can be any files.
   def test_descriptors_for_another_process_are_not_adopted
     assert_empty take("LISTEN_FDS" => "1", "LISTEN_PID" => "1")
     assert_match(/ warn \d+ \S+ \S+ LISTEN_FDS is not for this process: LISTEN_PID is "1"$/, @log)

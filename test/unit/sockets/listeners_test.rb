@@ -79,7 +79,7 @@ class ListenersTest < Support::ListenersCase
 
   private
 
-  # Returns the message of the failure; nil: bind succeeds.
+  # Returns the message of the failure, or nil if bind succeeds.
   def failure_to_bind
     listeners("127.0.0.1:0").bind && nil
   rescue Bontebok::StartError => e

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/sockets/stalled_workers"
 
-# Tests how StalledWorkers finds workers that do not move. The scoreboard and the clock are stand-ins.
+# Tests how StalledWorkers finds workers that hang. The scoreboard and the clock are stand-ins.
 class StalledWorkersTest < Support::TestCase
   Board = Struct.new(:lanes)
   Clock = Struct.new(:now, :lost)

@@ -44,7 +44,7 @@ class TcpListenerTest < Support::ListenersCase
     Support::Client.open("127.0.0.1:#{listener.server_port}") { |client| assert client }
   end
 
-  # For example, /etc/hosts may have ::1 for localhost although the machine has no IPv6.
+  # /etc/hosts can have ::1 for localhost although the machine has no IPv6.
   def test_a_name_stands_only_for_addresses_that_this_machine_has
     known = %w[127.0.0.1 192.0.2.1].map { |address| Addrinfo.tcp(address, 0) }
     named = ->(host, *) { host == "name" ? known : raise(SocketError) }
@@ -77,7 +77,7 @@ class TcpListenerTest < Support::ListenersCase
     assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }
   end
 
-  # Another server is in this state while its application loads.
+  # While a server loads its application, the server's socket is bound but does not listen.
   def test_a_port_that_is_bound_is_in_use_before_it_listens
     first = listeners("127.0.0.1:0").tap(&:bind)
     address = first.first.to_s

@@ -72,7 +72,7 @@ class UnixListenerTest < Support::UnixListenerCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # The socket file of another server may get the inode number of the removed file. Here both files are links to one
+  # The socket file of another server can get the inode number of the removed file. Here both files are links to one
   # inode.
   def test_unlink_removes_the_file_only_once
     listener = listening

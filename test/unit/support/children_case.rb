@@ -5,10 +5,10 @@ require "bontebok/processes/children"
 require "bontebok/log/log"
 require "bontebok/system/signal_queue"
 
-# For tests of Children. Each child runs a lambda, its behaviour. A behaviour gets the child's channel and returns the
-# exit status.
+# Helpers for tests of Children, the class that keeps child processes running. Each child runs a lambda, its behaviour.
+# A behaviour gets the child's channel and returns the exit status.
 module ChildrenCase
-  # Is ready until its parent sends a word.
+  # Is ready until its parent sends a word (a message on the channel).
   STEADY = lambda do |channel|
     channel.say(:loaded)
     channel.say(:ready)

@@ -3,7 +3,7 @@
 require "io/nonblock"
 require "bontebok/log/log"
 
-# For tests of the log. @log writes to a blocking pipe, like the pipe of a shell.
+# Helpers for tests of the log. @log writes to a blocking pipe, like the pipe of a shell.
 module LogCase
   def setup
     @reader, @writer = IO.pipe

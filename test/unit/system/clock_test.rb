@@ -5,8 +5,8 @@ require "minitest/mock"
 require "bontebok/system/clock"
 require "bontebok/system/deadline"
 
-# Tests which time Clock counts. If the process is frozen with SIGSTOP during a wait, at most the limit of the wait
-# counts.
+# Tests which time Clock counts. If the process is frozen with SIGSTOP during a wait, only the planned length of the
+# wait counts.
 class ClockTest < Support::TestCase
   Clock = Bontebok::Clock
 
@@ -49,7 +49,7 @@ class ClockTest < Support::TestCase
     assert_counts 5
   end
 
-  # A signal may arrive before the block is called.
+  # A signal can arrive before the block is called.
   def test_an_exception_before_the_block_is_not_replaced_by_another_one
     @interrupt = -> { (@interrupt = nil) || raise(IOError) }
     assert_raises(IOError) { Clock.wait(5) { flunk } }

@@ -77,7 +77,7 @@ class MainThreadTest < Support::TestCase
     assert_raises(IOError) { wait { flunk } }
   end
 
-  # The test closes the descriptor by its number, so Ruby takes the source for open.
+  # The test closes the descriptor by its number, so Ruby does not know that the source is closed.
   def test_a_source_whose_descriptor_is_closed_raises
     IO.for_fd(@reader.fileno).close
     @reader.autoclose = false

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/system/process_stop"
 
-# Tests ProcessStop: it identifies a freeze of a process by SIGSTOP.
+# Tests ProcessStop. It finds out whether a process is frozen with SIGSTOP, and distinguishes one freeze from the next.
 class ProcessStopTest < Support::TestCase
   def test_each_freeze_of_a_process_has_its_own_value
     pid = fork { sleep }

@@ -4,8 +4,8 @@ require "test_helper"
 require "bontebok/sockets/channel"
 require "bontebok/workers/child_loading"
 
-# Tests the words that a process gets from its parent while its hook runs. test/integration tests a process that must
-# end during its hook.
+# Tests the words (messages) that a process gets from its parent while the process runs a hook. test/integration tests a
+# process that must end during a hook.
 class ChildLoadingTest < Support::TestCase
   def setup
     @parent, @child = Bontebok::Channel.pair

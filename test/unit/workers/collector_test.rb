@@ -90,7 +90,7 @@ class CollectorTest < Support::TestCase
     assert_equal [:all] * 3, gc.taken
   end
 
-  # The test starts a new Ruby process, because the settings of the garbage collector stay.
+  # The test starts a new Ruby process, because a process keeps the changed settings of its garbage collector.
   def test_the_collector_works_with_this_ruby
     program = <<~RUBY
       require "bontebok/workers/collector"

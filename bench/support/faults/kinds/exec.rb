@@ -4,7 +4,7 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # A worker calls exec and becomes another program. The probe's requests need the time of 1.1 workers.
+    # A worker calls exec and becomes another program. The measured requests need the time of 1.1 workers.
     class Exec < Fault
       def title = "a worker of 2 calls exec and lives on as another program; 1.1 needed, limits of 3 s"
       def settings = { workers: 2, worker_limit: 3, graceful_limit: 3 }

@@ -11,8 +11,8 @@ module Bench
       def strike(run) = Process.kill(:STOP, run.workers.first)
     end
 
-    # A worker with a request is frozen (SIGSTOP). The probe's requests need the time of 1.1 workers. The other worker
-    # alone can serve them in time for about four seconds.
+    # A worker with a request is frozen (SIGSTOP). The measured requests need the time of 1.1 workers. The other worker
+    # alone can serve these requests in time for about four seconds.
     class StoppedBusy < StoppedIdle
       def title = "a worker of 2 is stopped with a request in hand; 1.1 of them needed, no progress for 3 s"
       def path = "/sleep/0.055"

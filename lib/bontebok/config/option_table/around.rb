@@ -15,7 +15,7 @@ module Bontebok
         Option.new("Directory", FILE, nil,
                    "Working directory of the server. The server enters it first, and relative file names begin " \
                    "there. If the configuration file sets Directory, relative file names in all lines of the file " \
-                   "begin there. Ruby code in the lines before it runs in the former directory.",
+                   "begin there. Ruby code before the line with Directory runs in the former directory.",
                    section: TITLE, default_text: "current directory"),
         Option.new("User", ACCOUNT, nil,
                    "User of the application, a name or a number. Only root can start a server with another user. The " \

@@ -21,12 +21,13 @@ module Bontebok
                    "is set, the environment variable TMPDIR gets the same value, for Rack's own temporary files.",
                    section: TITLE, environment_variables: ["TMPDIR"]),
         Option.new("SpoolMax", SIZE, 1 << 30,
-                   "Maximum size of the bodies that a worker holds. All request bodies count, and the responses in " \
-                   "SpoolDir. If there is no space for a request body, the client gets 507. Responses may use three " \
-                   "quarters of this size. If there is no space for a response, the thread that sends it waits for " \
-                   "the client. If other requests wait for a thread, at most half of the server's threads may wait " \
-                   "for clients. If more threads wait, the connections of the slowest clients are reset. The only " \
-                   "thread of a server may wait for 1 s. 0: no limit.",
+                   "Maximum size of the bodies that a worker holds. The limit counts all request bodies, and the " \
+                   "responses that are in SpoolDir. If there is no space for a request body, the client gets 507. " \
+                   "Responses may use three quarters of this size. If there is no space for a response, the thread " \
+                   "that sends it waits for the client. If other requests wait for a thread, at most half of the " \
+                   "server's threads may wait for clients. If more threads wait, the connections of the slowest " \
+                   "clients are reset. If the server has only one thread, this thread may wait until other requests " \
+                   "have waited for 1 s. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("ResponseBuffer", SIZE, 1 << 20,
                    "Maximum size of a response's unsent part in memory. If a client is too slow, the rest goes to a " \
@@ -38,7 +39,7 @@ module Bontebok
                    "the server closes the connection at the end of the response.",
                    section: TITLE, core: true),
         Option.new("FrozenEnv", SWITCH, false,
-                   "Share frozen values between the env of requests. A value that is the same in many requests is " \
+                   "Share frozen values of env between requests. A value that is the same in many requests is " \
                    "created once. This is faster, but the application must not change a string in env.",
                    section: TITLE),
         Option.new("Server", PRODUCT, "",

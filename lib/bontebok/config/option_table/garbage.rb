@@ -30,8 +30,8 @@ module Bontebok
                    section: TITLE, key: :min_gc_per_request),
         Option.new("CompactBeforeFork", SWITCH, false,
                    "Compact the heap before workers are forked. Workers share more memory if the heap is compact. " \
-                   "The option needs Preload. With Ruby 3.3 and later, the server always compacts the heap " \
-                   "(Process.warmup).",
+                   "The option needs Preload. With Ruby 3.3 and later, a server with Preload always compacts the " \
+                   "heap (Process.warmup).",
                    section: TITLE)
       ].freeze
     end

@@ -45,8 +45,9 @@ module Bontebok
         Option.new("CheckClientConnection", SWITCH, false,
                    "Skip a request if its client closed the connection. The application is not called for such a " \
                    "request. A client that has closed only its sending half counts as gone, too, although HTTP " \
-                   "allows this client to wait for the response. false: the server skips a request only if it has " \
-                   "waited for a busy worker, and if its client has reset the connection or closed a unix socket.",
+                   "allows this client to wait for the response. false: the server skips a request only if the " \
+                   "request has waited for a busy worker, and its client has reset the connection or closed a unix " \
+                   "socket.",
                    section: TITLE, core: true),
         Option.new("SocketMode", OptionTypes::FileMode.new, 0o777,
                    "Mode of the files of unix sockets. A process that may write to such a file may connect.",

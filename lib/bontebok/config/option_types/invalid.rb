@@ -2,7 +2,7 @@
 
 module Bontebok
   module OptionTypes
-    # The value does not fit the type. The message describes the values that fit.
+    # Raised if the value does not fit the type. The message describes the values that fit.
     class Invalid < StandardError; end
   end
 end

@@ -4,15 +4,16 @@ require_relative "../../system/clock"
 
 module Bontebok
   class Children
-    # Computes the earliest time at which the child of a number may be started. The time depends on the number's
-    # failures in a row and on the last start of any number. For Children.
+    # Computes the earliest time for the start of a child. Each child has a number, and its replacement gets the same
+    # number. The time depends on how often children with this number have failed in a row, and on the last start of any
+    # child. Used by the class Children.
     class Pauses
       # The longest pause after a failure, in seconds.
       LONGEST = 30
       # The pause doubles at most this many times.
       DOUBLINGS = 16
-      # Minimum of seconds between two starts that the system rejects. Without a pause, the attempts would take all of a
-      # CPU.
+      # Minimum of seconds from a fork that the system rejects to the next attempt. Without a pause, the attempts would
+      # take all of a CPU.
       LEAST = 0.1
 
       # pause: seconds after a first failure. interval: seconds between any two starts.
@@ -35,7 +36,7 @@ module Bontebok
         @next_start = Clock.now + @interval
       end
 
-      # The system rejects another process. All numbers wait, but no number has failed.
+      # Called if the system has rejected a fork. All starts wait, but this does not count as a failure.
       def refused
         @refused = true
         @next_start = Clock.now + [@pause, LEAST].max
@@ -50,7 +51,7 @@ module Bontebok
         @failures[number].positive?
       end
 
-      # A start has failed: the pause doubles with each failure in a row.
+      # Called if a start has failed. The pause doubles with each failure in a row.
       def failed(number)
         @until[number] = Clock.now + [@pause * (2**[@failures[number], DOUBLINGS].min), LONGEST].min
         @failures[number] += 1

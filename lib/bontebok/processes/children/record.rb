@@ -4,9 +4,9 @@ require_relative "../../config/hooks"
 
 module Bontebok
   class Children
-    # The log lines about children that start, are replaced and end. For Children.
+    # Writes the log lines about children that start, are replaced and end. Used by the class Children.
     class Record
-      # numbers: the numbers of all children that must exist. The log does not show the number of a single child.
+      # numbers: the numbers of all children that must exist. If there is only one number, most log lines leave it out.
       def initialize(name, numbers, log)
         @name = name
         @numbers = numbers
@@ -20,7 +20,7 @@ module Bontebok
         @log.error(text, exception)
       end
 
-      # After this failure no other number is tried, so one line stands for all numbers.
+      # After this failure no other child is started for some time, so one line is enough for all children.
       def refused(number, error)
         reason = SystemCallError.new(nil, error.errno).message
         @log.error("#{@name} #{number} cannot be started: the system refuses another process " \

@@ -2,9 +2,9 @@
 
 module Bontebok
   class Children
-    # The children that wait to be replaced, for Children. A child is replaced when the previous child in the queue has
-    # ended. So there is at most one additional process, however many children wait. Children that hang are not queued,
-    # and no child waits for them.
+    # The children that wait to be replaced. Used by the class Children. A child is replaced when the previous child in
+    # the queue has ended. So there is at most one additional process, however many children wait. Children that hang
+    # are not queued, and no child waits for them.
     class ReplacementQueue
       def initialize
         @waiting = []

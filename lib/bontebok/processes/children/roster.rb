@@ -2,8 +2,9 @@
 
 module Bontebok
   class Children
-    # The numbers that must have a child, and the children that exist, for Children. A number may have several children:
-    # one that stays, and others that are replaced or told to end.
+    # The numbers that must have a child, and the children that exist. Used by the class Children. A child and its
+    # replacement have the same number, so a number can have several children: one that stays, and others that are
+    # replaced or told to end.
     class Roster
       include Enumerable
 
@@ -48,8 +49,8 @@ module Bontebok
         of(number).reject(&:staying?).each { |child| child.retire(seconds) }
       end
 
-      # True if the child need not wait for its replacement. Either the child is not loaded, or the child has not
-      # reached the step and another child of its number is loaded and not leaving.
+      # True if the child need not wait for its replacement. This is so if the child is not loaded. It is also so if the
+      # child has not reached the step, and another child of its number is loaded and not leaving.
       def dispensable?(child, step)
         return false if child.reached?(step)
 
@@ -66,8 +67,8 @@ module Bontebok
         @numbers.select { |number| of(number).none?(&:staying?) }
       end
 
-      # The missing numbers that may get a new child. A number with a child that hangs gets a new child only while fewer
-      # than twice as many children exist as there are numbers.
+      # The missing numbers that may get a new child. A number with a child that hangs gets a new child only while the
+      # count of all children is less than twice the count of numbers.
       def startable
         hung, others = missing.partition { |number| of(number).any?(&:hung?) }
         room = (2 * @numbers.size) - @children.size - others.size
