@@ -12,7 +12,7 @@ module Bench
       SECONDS = 6
       STOP_LIMIT = 5
 
-      def title = "fork fails for #{SECONDS} s (RLIMIT_NPROC) while a worker of 2 is killed; a stop while it fails"
+      def title = "fork fails for #{SECONDS} s (RLIMIT_NPROC); one of 2 workers is killed; then a stop"
       def settings = { workers: 2, graceful_limit: 3 }
       def path = "/sleep/0.02"
 

@@ -14,14 +14,14 @@ module Bench
     # A worker with a request is frozen (SIGSTOP). The measured requests need the time of 1.1 workers. The other worker
     # alone can serve these requests in time for about four seconds.
     class StoppedBusy < StoppedIdle
-      def title = "a worker of 2 is stopped with a request in hand; 1.1 of them needed, no progress for 3 s"
+      def title = "one of 2 workers is stopped during a request; 1.1 workers are needed; limit without progress: 3 s"
       def path = "/sleep/0.055"
       def strike(run) = Process.kill(:STOP, run.worker_at("/busy/1"))
     end
 
     # A request holds Ruby's lock.
     class LockHeld < StoppedBusy
-      def title = "a call in C holds Ruby's lock in a worker of 2; 1.1 of them needed, no progress for 3 s"
+      def title = "a call in C holds Ruby's lock in one of 2 workers; 1.1 are needed; limit without progress: 3 s"
       def strike(run) = run.worker_at("/lock")
     end
   end

@@ -8,7 +8,7 @@ module Bench
     # other worker is idle. If the server has closed a connection before a request is due, the request does not count,
     # because a client can send it to another server.
     class Stop < Fault
-      def title = "a graceful stop; one worker of 2 is busy for 4 s: requests on its connections that are still open"
+      def title = "a graceful stop; one of 2 workers is busy for 4 s; only requests on its open connections count"
       def kinds = [:kept]
       def owner(run) = run.workers.first
       def excluded = { "unicorn" => "no such thing: closes each connection" }
