@@ -13,7 +13,7 @@ module Bench
       HEAD = "POST /upload HTTP/1.1\r\nHost: fault\r\nContent-Length: 10000000\r\n\r\n"
       PART = ("x" * RATE).freeze
 
-      def title = "#{SENDERS} clients send #{RATE} B/s, #{DESCRIPTORS} descriptors per process; limit of a response: 1 s"
+      def title = "#{SENDERS} clients send #{RATE} B/s, #{DESCRIPTORS} descriptors per process; response limit: 1 s"
       def wrap = ["prlimit", "--nofile=#{DESCRIPTORS}:#{DESCRIPTORS}"]
       def limit = 1
 
