@@ -11,7 +11,7 @@ module Bench
     FIELD = 8
 
     # Runs the block up to TRIES times. Returns the result of the run with the least stolen time, and the percentage of
-    # this stolen time.
+    # time that was stolen in this run.
     def self.least(&block)
       tries = []
       TRIES.times do

@@ -100,7 +100,7 @@ struct bb_head {
     bool chunked;
     bool keep_alive;      /* the client wants to keep the connection */
     bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
-    bool repeats;         /* false: no two fields have the same CGI name; true: not known */
+    bool repeats;         /* true: two fields may have the same CGI name; false: no two fields have */
     bool has_start;       /* the field X-Request-Start is present */
 };
 
@@ -185,10 +185,11 @@ void bb_settings_init(struct bb_settings *settings);
  * request. A lane collects lines in memory. It writes them when no request has come for 20 ms, after a
  * request that took at least 20 ms, when the oldest line is a second old, or when the memory is full. Lines
  * that the target does not accept stay in memory. If the memory is full, new lines are lost, and an event
- * reports their number. A lane never waits for a pipe or a socket. Exception: standard output or error is a
- * pipe that the process cannot open again, and the kernel has no RWF_NOWAIT for it. Values of access_log:
+ * reports their number. A lane never waits for a socket. It waits for a pipe only if the pipe is standard
+ * output or error, cannot be opened again, and the kernel has no RWF_NOWAIT for it. Values of access_log:
  *
- *     /path   a file to append to, created if missing, or a FIFO (needs no reader if the process may read it)
+ *     /path   a file to append to, created if missing; or a FIFO. If the process has permission to read the
+ *             FIFO, the core opens it for reading, too, and lines wait in the FIFO while it has no reader
  *     -       standard output; /dev/stdout means the same, and /dev/stderr is standard error
  *     syslog:KEY=VALUE,...     datagrams (RFC 3164). Defaults: socket=/dev/log, facility=local7,
  *                              severity=info, tag=bontebok
@@ -258,17 +259,16 @@ int bb_worker_event(struct bb_worker *worker, struct bb_event *event);
 /* The treatment of connections in the listeners' queues at a graceful shutdown (drain). */
 enum bb_queue {
     BB_QUEUE_TAKE,  /* accept and answer all; if several processes share a listener, each accepts some */
-    BB_QUEUE_LEAVE, /* leave them to other processes, but accept up to one for each idle lane, because the
-                       kernel may have woken only that lane for the connection */
+    BB_QUEUE_LEAVE, /* leave the connections to other processes, but accept up to one for each idle lane: if
+                       the kernel has woken this lane, no other process accepts the connection */
 };
 
 /* Begins the graceful shutdown. The listeners are closed when this call returns, even if all lanes are busy.
  * If descriptors or memory run out at BB_QUEUE_TAKE, a lane or bb_worker_free() closes the listeners later.
- * BB_QUEUE_TAKE blocks for some milliseconds and accepts a few connections at a time, until the queues are
- * empty. After 200 ms it accepts the rest at once. Later clients are refused. After BB_QUEUE_TAKE, or if
- * there are no other workers, responses have "Connection: close". Otherwise other workers take over open
- * connections between two requests. A lane ends with BB_DRAINED when it has no connection and no other lane
- * needs it. If the listeners are closed already, the call changes only `queue`. Any thread. */
+ * BB_QUEUE_TAKE blocks until the queues are empty: it accepts a few connections per millisecond, and after
+ * 200 ms the rest at once. Later clients are refused. After BB_QUEUE_TAKE, or if there are no other workers,
+ * responses have "Connection: close". Otherwise other workers take over open connections between two
+ * requests. If the listeners are closed already, this call changes only the mode (`queue`). Any thread. */
 void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 
 /* Opens the access log's file again by name. Call this after the file was renamed. If standard output or
@@ -308,9 +308,9 @@ void bb_lane_wake(struct bb_lane *lane);
 /* ---- out-of-band work: the host does it between two requests, so that no client waits for it ---- */
 
 enum bb_aside {
-    BB_ASIDE_IDLE,   /* after bb_lane_next() has returned BB_AGAIN, if no lane of the worker has a request and
-                        this lane has no new event */
-    BB_ASIDE_ANYWAY, /* between any two requests of this lane */
+    BB_ASIDE_IDLE,   /* begin only if the worker is idle: bb_lane_next() has returned BB_AGAIN, no other lane
+                        has a request, and no event waits for this lane */
+    BB_ASIDE_ANYWAY, /* begin between any two requests of this lane */
 };
 
 /* Begins out-of-band work: the worker accepts no connections until bb_lane_step_back(). New connections go to
@@ -330,8 +330,8 @@ struct bb_event {
     int error;         /* errno, or 0 */
     const char *text;  /* static */
     char peer[48];     /* the client's address, or "" */
-    unsigned left_out; /* events of this kind left out since the last report. If clients can cause a kind at
-                          will, each lane and the I/O thread report it at most once per second */
+    unsigned left_out; /* unreported events of this kind since the last report. If clients can cause such
+                          events at will, each lane and the I/O thread report at most one per second */
 };
 
 /* Takes the oldest event: *event is the caller's copy. Returns BB_OK; BB_AGAIN: there is none. */
@@ -375,8 +375,8 @@ bool bb_reply_sent(const struct bb_lane *lane);
  * chunk is in the same send. If there are no parts and `last` is false, sends the head or pending bytes.
  * *taken: bytes of the parts that were sent or copied, counted from the first part. Returns BB_OK: all bytes
  * were taken. BB_AGAIN: the client may be slow, spool_max is reached, or the disk is full. After BB_AGAIN
- * call bb_reply_wait(), then write the bytes that were not taken. If `last` was true and no byte is left,
- * write no parts. After an error call bb_reply_abort(). Errors: BB_ENOMEM; BB_EGONE: the client is gone or
+ * call bb_reply_wait(), then this function again with the same `last` and the bytes that were not taken
+ * (perhaps none). After an error call bb_reply_abort(). Errors: BB_ENOMEM; BB_EGONE: the client is gone or
  * has taken nothing for write_timeout, or the request is past request_timeout. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
@@ -384,7 +384,7 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
 /* Blocks for a millisecond or two, so that a fast client can take the unsent bytes. If the client is slow,
  * and neither memory nor spool has room, blocks until there is room. Returns BB_OK or BB_AGAIN
  * (bb_lane_wake() was called, or the I/O thread has made room): call bb_reply_write() again. BB_EGONE: the
- * client has reset the connection, has taken nothing for write_timeout (keepalive_drain while the worker
+ * client has reset the connection, has taken nothing for write_timeout (or for keepalive_drain, if the worker
  * drains), or takes less than min_body_rate after its first 64 KiB. BB_EGONE also means that other requests
  * wait, more than half of all lanes wait for clients, and this client is one of the slowest. */
 int bb_reply_wait(struct bb_lane *lane);

@@ -61,8 +61,8 @@ struct bbr_lane {
     struct bbr_worker *worker;
     pid_t pid;
     VALUE worker_object, app, report, on_error, no_input;
-    VALUE keys[256]; /* the env's key for the field name with this bb_field.id. 0: no such field was seen yet.
-                        nil: the env does not show the field */
+    VALUE keys[256]; /* keys[id]: the env's key for the field name with this id (bb_field.id). 0: no such
+                        field was seen yet. nil: the env does not show the field */
     struct bbr_endpoint *endpoints;
     unsigned endpoint_count;
     struct bbr_shapes *shapes;     /* NULL unless the option frozen_env is set */
@@ -203,7 +203,7 @@ VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error);
 /* Whether the error is the RequestTimeout that was raised in this request. */
 bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error);
 
-/* Closes the body of a response of on_error that is not sent. */
+/* Called if a response of on_error is not sent. Closes the body of this response. */
 void bbr_drop_response(struct bbr_exchange *exchange, VALUE response);
 
 /* Handles a failure after the response, or between two requests. The client does not see such a failure. */
@@ -218,8 +218,8 @@ void bbr_failed_short(struct bbr_exchange *exchange);
 VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchange);
 
 /* bbr_time_stop() begins a part of a request that request_timeout_soft must not interrupt. It raises a
- * RequestTimeout that is already queued for this thread. It returns whether the time was limited. If true,
- * call bbr_time_go_on_limited() at the end of that part. */
+ * RequestTimeout that is already queued for this thread. It returns whether a RequestTimeout could be raised
+ * before the call. If true, call bbr_time_go_on_limited() at the end of that part. */
 bool bbr_time_stop_limited(struct bbr_exchange *exchange);
 void bbr_time_go_on_limited(struct bbr_exchange *exchange);
 
@@ -286,8 +286,8 @@ static inline void bbr_reply_check(struct bbr_exchange *exchange, int code)
 }
 
 /* Sends slices of the body. True: the core has taken all of them. False: the core has taken *taken bytes, and
- * this function has waited for the client. The caller then takes pointers into Strings again, because other
- * threads have run. */
+ * this function has waited for the client. During the wait, other threads may have changed the Strings, so
+ * the caller must fetch the pointers to their bytes again. */
 bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
                      uint64_t *taken);
 

@@ -131,7 +131,7 @@ static bool add_also(struct options *options, const char *text, char *message)
 }
 
 /* Only this tool sets the framing fields. If a request's body did not end where the head says, the server
- * would misread the next request, and every later fate would be wrong. */
+ * would misread the next request, and the results of all later requests would be wrong. */
 static bool add_field(struct options *options, const char *field, char *message)
 {
     const char *colon = strchr(field, ':');

@@ -53,7 +53,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
     bb__buf_pool_put(&context->buf_pool, &conn->in);
     bb__buf_free(&conn->out);
     bb__response_spool_drop(&conn->response_spool);
-    if (conn->counted > 0) bb__conn_count_memory(conn, context);
+    if (conn->unsent.counted > 0) bb__conn_count_memory(conn, context);
     end_socket(conn, end);
     free(conn);
 }
@@ -141,8 +141,8 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
     if (context->admission && bb__conn_queue_is_full(context))
         return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_FULL);
     conn->state = BB_CONN_BODY;
-    conn->body_began = conn->body_progress = context->now;
-    conn->body_received = 0;
+    conn->upload.began = conn->upload.progress = context->now;
+    conn->upload.received = 0;
     bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_BODY, context->now);
     if (context->head.expect_continue && bb__conn_say_continue(conn, context) != BB_OK) return BB_CONN_CLOSE;
     return BB_CONN_WAIT;
@@ -153,8 +153,8 @@ static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_cont
 static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_context *context)
 {
     const struct bb_head *head = &context->head;
-    char *behind_head = bb__buf_bytes(&conn->in) + conn->head_len;
-    size_t here = bb__buf_len(&conn->in) - conn->head_len;
+    char *behind_head = bb__buf_bytes(&conn->in) + conn->head.len;
+    size_t here = bb__buf_len(&conn->in) - conn->head.len;
 
     if (!head->chunked) {
         if (over_max_body(context, head->content_length)) return bb__conn_reject(conn, context, 413);
@@ -178,14 +178,14 @@ static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_cont
     return code == BB_OK ? serve(conn, context) : await_body(conn, context);
 }
 
-/* While the socket has unread bytes, min_body_rate is not checked, because body_received does not count these
- * bytes. */
+/* While the socket has unread bytes, min_body_rate is not checked, because upload.received does not count
+ * these bytes. */
 static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
-    uint64_t stalled = context->now - conn->body_progress, since = context->now - conn->body_began;
+    uint64_t stalled = context->now - conn->upload.progress, since = context->now - conn->upload.began;
     if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
-    return since > BB_RATE_AFTER && conn->body_received * 1000 < settings->min_body_rate * since &&
+    return since > BB_RATE_AFTER && conn->upload.received * 1000 < settings->min_body_rate * since &&
            !bb__sock_has_bytes(conn->fd);
 }
 
@@ -198,20 +198,20 @@ static int parse_head(struct bb__conn *conn, struct bb__conn_context *context)
 {
     const char *bytes = bb__buf_bytes(&conn->in);
     size_t len = bb__buf_len(&conn->in);
-    if (conn->head_seen == 0)
-        conn->head_seen = len;
-    else if (!bb__head_ended(bytes, len, &conn->head_seen) && len < 2 * conn->head_parsed)
+    if (conn->head.seen == 0)
+        conn->head.seen = len;
+    else if (!bb__head_ended(bytes, len, &conn->head.seen) && len < 2 * conn->head.parsed)
         return BB_AGAIN;
-    conn->head_parsed = len;
+    conn->head.parsed = len;
     return bb__head_parse(bytes, len, &context->head_limits, context->names, context->fields, &context->head,
-                          &conn->head_len);
+                          &conn->head.len);
 }
 
 bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    size_t len = conn->head_len > 0 ? conn->head_len : bb__buf_len(&conn->in);
+    size_t len = conn->head.len > 0 ? conn->head.len : bb__buf_len(&conn->in);
     return bb__head_parse(bb__buf_bytes(&conn->in), len, &context->head_limits, context->names,
-                          context->fields, &context->head, &conn->head_len) == BB_OK;
+                          context->fields, &context->head, &conn->head.len) == BB_OK;
 }
 
 static enum bb__conn_next reject_head(struct bb__conn *conn, struct bb__conn_context *context, int status)
@@ -247,7 +247,7 @@ static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_conte
     size_t got;
     code = bb__sock_recv(conn->fd, conn->in.data + conn->in.end, bb__buf_room(&conn->in), &got);
     if (code == BB_OK) {
-        conn->ready_at = context->read_at;
+        conn->wait.ready_at = context->read_at;
         conn->in.end += got;
         return bb__conn_advance(conn, context);
     }
@@ -268,9 +268,9 @@ static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_conte
     if (code == BB_AGAIN) return BB_CONN_WAIT;
     if (code != BB_OK) return BB_CONN_CLOSE;
 
-    conn->ready_at = context->read_at;
-    conn->body_received += got;
-    conn->body_progress = context->now;
+    conn->wait.ready_at = context->read_at;
+    conn->upload.received += got;
+    conn->upload.progress = context->now;
     code = take_body(conn, context, context->scratch, got, &used);
     if (code == BB_AGAIN) return BB_CONN_WAIT;
     if (code != BB_OK) return reject_body(conn, context, code);

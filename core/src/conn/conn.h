@@ -70,38 +70,51 @@ struct bb__conn {
     bool large;          /* false: the whole response fitted into one small send */
     bool head_method;    /* the method of the request is HEAD */
     bool body_in_buffer; /* the whole body is in `in`, after the head */
-    bool registered;     /* the poller watches fd (conn_set.c) */
     bool useless;        /* this worker cannot serve the connection, which another worker has passed on */
     bool moved;    /* came through the shared queue, so child processes of the sender may have copies of fd */
     uint32_t want; /* enum bb__interest: what to wait for */
-    uint32_t interest; /* what the poller waits for (conn_set.c) */
-
     struct bb__timeout timeout;
-    struct bb__conn *previous, *next; /* list of all connections of one lane (conn_set.c) */
-    struct bb__conn *next_ready; /* next in the ready list: connections that need no event (conn_set.c) */
-    bool is_ready;
+
+    struct { /* conn_set.c: the connections of one lane */
+        struct bb__conn *previous, *next;
+        struct bb__conn *next_ready; /* next in the ready list: connections that need no event */
+        bool is_ready;
+        bool registered;   /* the poller watches fd */
+        uint32_t interest; /* what the poller waits for */
+    } set;
 
     struct bb__buf in;  /* a head and the bytes after it */
     struct bb__buf out; /* response bytes that the socket has not taken; response_spool may have more */
     struct bb__response_spool response_spool;
-    size_t head_len;       /* bytes of the current request's head */
-    size_t head_seen,      /* bytes of an incomplete head that were searched for its end */
-        head_parsed;       /* bytes of an incomplete head that were parsed */
-    int untaken;           /* value of bb__sock_untaken() when the client last took some of `out` */
     uint64_t served;       /* complete requests so far */
-    uint64_t ready_at;     /* us, when the current request came; 0: it need not wait */
-    uint64_t queued_at;    /* us; the wait begins at the later of ready_at and queued_at (conn_admission.c) */
     uint64_t linger_began; /* ms, when LINGER began */
-    uint64_t write_progress; /* ms, when the client was last seen to take some of `out` */
-    uint64_t unsent_since;   /* ms, when response bytes began to wait for the client; 0: no bytes wait */
-    uint64_t owed;           /* bytes that were to be sent since unsent_since, taken or not */
-    size_t counted;          /* bytes of this connection that spool_budget->unsent includes */
+
+    struct {
+        size_t len;    /* bytes of the current request's head */
+        size_t seen;   /* bytes of an incomplete head that were searched for its end */
+        size_t parsed; /* bytes of an incomplete head that were parsed */
+    } head;
+
+    struct {                /* a complete request waits for a lane (conn_admission.c) */
+        uint64_t ready_at;  /* us, when the current request came; 0: it need not wait */
+        uint64_t queued_at; /* us; the wait begins at the later of ready_at and queued_at */
+    } wait;
+
+    struct {               /* response bytes that the client has not taken */
+        uint64_t since;    /* ms, when response bytes began to wait for the client; 0: no bytes wait */
+        uint64_t progress; /* ms, when the client was last seen to take some of `out` */
+        int untaken;       /* value of bb__sock_untaken() when the client last took some of `out` */
+        uint64_t owed;     /* bytes that were to be sent since `since`, taken or not */
+        size_t counted;    /* bytes of this connection that spool_budget->unsent includes */
+    } unsent;
 
     struct bb__body body;
     struct bb__spool spool;
-    uint64_t body_began, /* ms, when the connection entered BODY */
-        body_progress,   /* ms, when body bytes last came */
-        body_received;   /* bytes on the wire, with the framing of chunks */
+    struct {               /* the time of the request's body */
+        uint64_t began;    /* ms, when the connection entered BODY */
+        uint64_t progress; /* ms, when body bytes last came */
+        uint64_t received; /* bytes on the wire, with the framing of chunks */
+    } upload;
 
     char peer[BB_PEER_MAX];
 };
@@ -120,14 +133,14 @@ static inline uint64_t bb__conn_unsent(const struct bb__conn *conn)
 /* Returns whether bb__conn_unsent() is not 0. Must be cheap, because it runs for each request. */
 static inline bool bb__conn_has_unsent(const struct bb__conn *conn)
 {
-    return conn->unsent_since > 0;
+    return conn->unsent.since > 0;
 }
 
 /* Call this if other requests are served before the request of this connection. Sets ready_at to the current
  * time unless ready_at is set. */
 static inline void bb__conn_has_to_wait(struct bb__conn *conn)
 {
-    if (conn->ready_at == 0) conn->ready_at = bb__clock_us();
+    if (conn->wait.ready_at == 0) conn->wait.ready_at = bb__clock_us();
 }
 
 enum bb__conn_end {
@@ -221,11 +234,11 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
  * this time. The caller also calls bb__timeout_put_off(). */
 static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
 {
-    conn->body_began += time;
-    conn->body_progress += time;
-    conn->write_progress += time;
+    conn->upload.began += time;
+    conn->upload.progress += time;
+    conn->unsent.progress += time;
     conn->linger_began += time;
-    if (conn->state != BB_CONN_SERVED && conn->unsent_since > 0) conn->unsent_since += time;
+    if (conn->state != BB_CONN_SERVED && conn->unsent.since > 0) conn->unsent.since += time;
 }
 
 /* Call this when the socket is ready. Reads input, or sends unsent bytes. events: a mask of enum
@@ -291,10 +304,10 @@ static inline bool bb__conn_is_behind(const struct bb__conn *conn, const struct 
 /* Updates the worker's total of response bytes in memory. */
 void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Updates unsent_since and owed after `more` bytes were added to the unsent bytes. */
+/* Updates unsent.since and unsent.owed after `more` bytes were added to the unsent bytes. */
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more);
 
-/* Returns how fast the client has taken bytes since unsent_since, in bytes per second. Bytes in the kernel's
+/* Returns how fast the client has taken bytes since unsent.since, in bytes per second. Bytes in the kernel's
  * buffer do not count as taken. BB_RATE_CREDIT is added to the taken bytes. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now);
 

@@ -4,11 +4,12 @@
 
 /* ---- how long ---- */
 
-/* Returns when the request began to wait, in us; 0: it does not wait. If ready_at is 0, queued_at is from an
- * earlier request on the connection, and does not count. */
+/* Returns the start of the request's wait (us): the later of ready_at and queued_at. 0: the request need not
+ * wait. In this case ready_at is 0, and queued_at is from an earlier request on the connection. */
 static uint64_t since(const struct bb__conn *conn)
 {
-    return conn->ready_at > 0 && conn->queued_at > conn->ready_at ? conn->queued_at : conn->ready_at;
+    return conn->wait.ready_at > 0 && conn->wait.queued_at > conn->wait.ready_at ? conn->wait.queued_at
+                                                                                 : conn->wait.ready_at;
 }
 
 uint64_t bb__conn_waits_since(const struct bb__conn *conn)
@@ -52,7 +53,7 @@ bool bb__conn_is_overdue(const struct bb__conn *conn, const struct bb__conn_cont
 void bb__conn_restart_health_check(struct bb__conn *conn, const struct bb__conn_context *context)
 {
     uint64_t now = bb__clock_us();
-    if (has_waited_enough(conn, context, now) && is_health_check(context)) conn->queued_at = now;
+    if (has_waited_enough(conn, context, now) && is_health_check(context)) conn->wait.queued_at = now;
 }
 
 /* ---- how many ---- */
@@ -97,15 +98,15 @@ bool bb__conn_queue_is_full_with(const struct bb__conn_context *context, uint64_
 }
 
 /* queue_timeout rejects requests at the front of the queue. A health check at the front cannot be rejected,
- * and delays the rejection of the requests after it. So a health check enters the queue only when some lane
- * is idle, or after queue_timeout as a new request. */
+ * and delays the rejection of the requests after it. So while no lane is idle, a health check stays outside
+ * of the queue. After queue_timeout it enters the queue, and its wait begins again. */
 static enum bb__conn_verdict admit_health_check(struct bb__conn *conn, const struct bb__conn_context *context)
 {
     bool lane_is_idle = bb__scoreboard_idle(context->admission->scoreboard, 1) > 0;
     if (context->settings->queue_timeout == 0 || lane_is_idle) return BB_ADMIT_QUEUE;
     uint64_t now = bb__clock_us();
     if (!has_waited_enough(conn, context, now)) return BB_ADMIT_HOLD;
-    conn->queued_at = now;
+    conn->wait.queued_at = now;
     return BB_ADMIT_QUEUE;
 }
 

@@ -45,7 +45,7 @@ void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *conte
     request->proxy_time = context->head.has_start ? bb__conn_proxy_time(conn, context) : 0;
     request->body_fd = conn->spool.fd;
     if (conn->body_in_buffer) {
-        request->body = bb__buf_bytes(&conn->in) + conn->head_len;
+        request->body = bb__buf_bytes(&conn->in) + conn->head.len;
         request->body_length = context->head.content_length;
     } else {
         bool in_memory = conn->spool.length > 0 && conn->spool.fd < 0;

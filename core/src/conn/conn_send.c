@@ -20,9 +20,9 @@ static int send_out(struct bb__conn *conn)
 void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context)
 {
     size_t now = bb__buf_len(&conn->out) + bb__buf_len(&conn->response_spool.tail);
-    atomic_fetch_add_explicit(&context->spool_budget->unsent, (uint64_t)now - conn->counted,
+    atomic_fetch_add_explicit(&context->spool_budget->unsent, (uint64_t)now - conn->unsent.counted,
                               memory_order_relaxed);
-    conn->counted = now;
+    conn->unsent.counted = now;
 }
 
 static uint64_t untaken(const struct bb__conn *conn)
@@ -33,33 +33,33 @@ static uint64_t untaken(const struct bb__conn *conn)
 
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more)
 {
-    if (conn->unsent_since == 0) {
-        conn->unsent_since = bb__clock_ms();
-        conn->owed = untaken(conn);
+    if (conn->unsent.since == 0) {
+        conn->unsent.since = bb__clock_ms();
+        conn->unsent.owed = untaken(conn);
     }
-    conn->owed += more;
+    conn->unsent.owed += more;
     bb__conn_count_memory(conn, context);
 }
 
-/* Returns how many bytes the client has taken since unsent_since. For a unix socket the result may be too
+/* Returns how many bytes the client has taken since unsent.since. For a unix socket the result may be too
  * low, because the kernel's count of untaken bytes includes the kernel's overhead. */
 static uint64_t taken(const struct bb__conn *conn)
 {
     uint64_t left = bb__conn_unsent(conn) + untaken(conn);
-    return conn->owed > left ? conn->owed - left : 0;
+    return conn->unsent.owed > left ? conn->unsent.owed - left : 0;
 }
 
 /* Without BB_RATE_CREDIT, a client whose first bytes are still on the way would seem slow. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
 {
-    uint64_t time = now > conn->unsent_since + 1000 ? now - conn->unsent_since : 1000;
+    uint64_t time = now > conn->unsent.since + 1000 ? now - conn->unsent.since : 1000;
     return (taken(conn) + BB_RATE_CREDIT) * 1000 / time;
 }
 
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
-    uint64_t time = context->now > conn->unsent_since ? context->now - conn->unsent_since : 0;
-    return conn->unsent_since > 0 && time > BB_RATE_AFTER &&
+    uint64_t time = context->now > conn->unsent.since ? context->now - conn->unsent.since : 0;
+    return conn->unsent.since > 0 && time > BB_RATE_AFTER &&
            (taken(conn) + BB_RATE_CREDIT) * 1000 < context->settings->min_body_rate * time;
 }
 
@@ -83,7 +83,7 @@ int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
     if (code == BB_OK) {
         bb__buf_free(&conn->out);
         bb__response_spool_drop(&conn->response_spool);
-        conn->unsent_since = 0;
+        conn->unsent.since = 0;
     }
     bb__conn_count_memory(conn, context);
     if (code != BB_OK) return code;
@@ -95,8 +95,8 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 {
     conn->state = BB_CONN_FLUSH;
     conn->want = BB_INTEREST_WRITE;
-    conn->untaken = bb__sock_untaken(conn->fd);
-    conn->write_progress = context->now;
+    conn->unsent.untaken = bb__sock_untaken(conn->fd);
+    conn->unsent.progress = context->now;
     bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_WRITE, context->now);
     return BB_CONN_WAIT;
 }
@@ -107,18 +107,18 @@ enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_
 bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *context)
 {
     uint64_t limit = context->settings->write_timeout;
-    if (bb__sock_untaken(conn->fd) < conn->untaken) {
+    if (bb__sock_untaken(conn->fd) < conn->unsent.untaken) {
         (void)bb__conn_await_taking(conn, context);
         return true;
     }
-    if (limit > 0 && context->now - conn->write_progress >= limit) return false;
+    if (limit > 0 && context->now - conn->unsent.progress >= limit) return false;
     bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_WRITE, context->now);
     return true;
 }
 
 static void keep_lingering(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    conn->untaken = bb__sock_untaken(conn->fd);
+    conn->unsent.untaken = bb__sock_untaken(conn->fd);
     bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_LINGER, context->now);
 }
 
@@ -140,7 +140,7 @@ enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_
     size_t got;
     int code = bb__sock_recv(conn->fd, context->scratch, BB_SCRATCH_SIZE, &got);
     if (code != BB_OK && code != BB_AGAIN) return BB_CONN_CLOSE;
-    bool alive = code == BB_OK || bb__sock_untaken(conn->fd) < conn->untaken;
+    bool alive = code == BB_OK || bb__sock_untaken(conn->fd) < conn->unsent.untaken;
     uint64_t longest = conn->linger_began + BB_LINGER_MAX - BB_LINGER_TIME;
     if (alive && context->now <= longest && !context->draining) keep_lingering(conn, context);
     return BB_CONN_WAIT;
@@ -163,7 +163,7 @@ enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__con
     if (bb__buf_len(&conn->in) > 0) {
         bb__timeout_clear(context->timeouts, &conn->timeout);
         /* The wait of the next request begins now, because responses are sent in order (RFC 9112 9.3.2). */
-        conn->ready_at = 0;
+        conn->wait.ready_at = 0;
         return BB_CONN_AGAIN;
     }
     bb__buf_pool_put(&context->buf_pool, &conn->in);
@@ -173,11 +173,11 @@ enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__con
 
 enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    size_t used = conn->head_len;
+    size_t used = conn->head.len;
     if (conn->body_in_buffer) used += context->head.content_length;
     bb__buf_consume(&conn->in, used);
     conn->body_in_buffer = false;
-    conn->head_seen = 0;
+    conn->head.seen = 0;
     conn->head_method = false;
     if (conn->spool.length > 0) bb__spool_drop(&conn->spool, context->spool_budget);
 

@@ -70,7 +70,7 @@ int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
         .note = {.layout = LAYOUT,
                  .size = sizeof parcel.note,
                  .served = conn->served,
-                 .ready_at = conn->ready_at,
+                 .ready_at = conn->wait.ready_at,
                  .in_len = bb__buf_len(&conn->in),
                  .body_len = conn->spool.length,
                  .has_request = conn->state == BB_CONN_SERVED,
@@ -207,7 +207,7 @@ static bool take_body(struct bb__conn *conn, struct bb__conn_context *context, c
 static void copy_note(struct bb__conn *conn, const struct note *note)
 {
     conn->served = note->served;
-    conn->ready_at = note->ready_at;
+    conn->wait.ready_at = note->ready_at;
     conn->tcp = note->tcp;
     conn->listener = note->listener;
     conn->state = note->has_request ? BB_CONN_SERVED : BB_CONN_HEAD;
@@ -226,7 +226,7 @@ static struct bb__conn *make_conn(struct bb__conn_context *context, struct reade
         return NULL;
     }
     conn->moved = true;
-    conn->queued_at = stamp->has_request ? stamp->since : 0;
+    conn->wait.queued_at = stamp->has_request ? stamp->since : 0;
     if (kind == NOTE_USELESS) {
         conn->useless = true;
         conn->state = stamp->has_request || note.in_len > 0 ? BB_CONN_SERVED : BB_CONN_HEAD;

@@ -17,7 +17,8 @@ struct input {
     int ran_out;     /* result if `end` is reached: BB_AGAIN, or the limit's status */
 };
 
-/* Returns the input, cut at limit + more bytes. If the parser reaches this end, the result is `status`. */
+/* Returns `whole`, cut after `limit` plus `more` bytes. If the parser reaches this end, the result is
+ * `status`. */
 static struct input limited(struct input whole, size_t limit, size_t more, int status)
 {
     size_t max = (limit < LONGEST ? limit : LONGEST) + more;
@@ -154,7 +155,8 @@ static bool is_dropped(const struct bb_field *field, const struct bb__head_limit
            (field->kind == BB_FIELD_UNDERSCORE && !limits->allow_underscores);
 }
 
-/* The ids of the fields so far. Id 0 stands for all names that were not learned. */
+/* The ids of the fields so far. Id 0 stands for each name that is not in the table of field names
+ * (h1_field_names.h). */
 struct met {
     uint64_t bits[BB_NAME_IDS / 64];
 };

@@ -8,8 +8,8 @@
 
 #include "http/h1_status.h"
 
-/* Maximum length of the fields that head() or error() adds, without the server's name: Date, Server, type,
- * length or coding, Retry-After, Connection, empty line. */
+/* head() or error() adds Date, Server, Content-Type, Content-Length or Transfer-Encoding, Retry-After,
+ * Connection and the empty line. This is their maximum length, without the server's name. */
 #define OWN_FIELDS_MAX 192
 
 /* Maximum number of digits of a uint64_t. */
@@ -58,8 +58,10 @@ static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body
 }
 
 /* Tells whether Content-Length is sent. 1xx and 204 must not have it (RFC 9110 8.6). A 304, or a response to
- * HEAD, can have the application's Content-Length. It never sends body_length, because Rack::Head has emptied
- * the body. A response with both chunked and Content-Length can be read in two ways (RFC 9112 6.2). */
+ * HEAD, can have the application's Content-Length. The core adds no Content-Length to these responses. The
+ * right value would be the length of the response to a GET (8.6). The core does not know this length, because
+ * Rack::Head empties the body. A response with both chunked and Content-Length can be read in two ways (RFC
+ * 9112 6.2). */
 static bool announces_length(const struct bb__h1_reply *reply)
 {
     if (reply->status < 200 || reply->status == 204) return false;

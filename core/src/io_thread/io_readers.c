@@ -1,8 +1,9 @@
 /* io_readers.c: limits how many lanes (threads that serve requests) wait for clients that read slowly. While
  * other requests wait, at most half of all lanes of the server are allowed to wait for clients. For each lane
  * above half, the I/O thread resets one slow client. This is the client that the lane waits for, or a slower
- * client whose response is in the spool. The reset makes room in the spool, and the lane waits for this room.
- * See io_work.h. */
+ * client whose unsent bytes are in a file (response_spool.h). All these files share one budget, and the reset
+ * frees a part of the budget. Then the lane can write its own bytes to a file, and stops waiting. See
+ * io_work.h. */
 #include "io_thread/io_work.h"
 
 #include <sys/socket.h>
@@ -66,8 +67,7 @@ static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane
 /* ---- which client is reset ---- */
 
 /* Takes the set (all connections) of a busy lane for the I/O thread. bb__io_let_go() ends this. Returns false
- * if the set is not PARKED (set_owner.h). The set is not PARKED before the I/O thread has taken it, and after
- * the lane has taken it back. */
+ * if the set is not PARKED (set_owner.h). */
 static bool hold_on(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_PARKED &&

@@ -32,7 +32,7 @@ static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const str
     struct bb__source *source = event->data.ptr;
     if (!source || source->kind != BB_SOURCE_CONN) return false;
     struct bb__conn *conn = (struct bb__conn *)source;
-    if (conn->is_ready) return false;
+    if (conn->set.is_ready) return false;
     bb__io_settle(io, lane, conn, bb__conn_on_ready(conn, &io->context, event->events));
     return true;
 }

@@ -16,7 +16,7 @@ void bb__conn_set_excuse(struct bb__conn_set *set, uint64_t now)
 {
     uint64_t time = now - set->due_back;
     bb__timeout_put_off(&set->timeouts, time);
-    for (struct bb__conn *conn = set->conns; conn; conn = conn->next) bb__conn_excuse(conn, time);
+    for (struct bb__conn *conn = set->conns; conn; conn = conn->set.next) bb__conn_excuse(conn, time);
 }
 
 void bb__conn_set_close(struct bb__conn_set *set)
@@ -26,9 +26,9 @@ void bb__conn_set_close(struct bb__conn_set *set)
 
 void bb__conn_set_add(struct bb__conn_set *set, struct bb__conn *conn)
 {
-    conn->previous = NULL;
-    conn->next = set->conns;
-    if (conn->next) conn->next->previous = conn;
+    conn->set.previous = NULL;
+    conn->set.next = set->conns;
+    if (conn->set.next) conn->set.next->set.previous = conn;
     set->conns = conn;
     set->count++;
     atomic_fetch_add_explicit(set->process_count, 1, memory_order_relaxed);
@@ -93,7 +93,7 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
 /* Returns 1 if the poller reports when the client takes bytes, else 0. */
 static unsigned awaits_taking(const struct bb__conn *conn)
 {
-    return conn->registered && (conn->interest & BB_INTEREST_WRITE);
+    return conn->set.registered && (conn->set.interest & BB_INTEREST_WRITE);
 }
 
 void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
@@ -102,15 +102,15 @@ void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context
     /* While a forked child has a copy of the descriptor, closing does not remove it from the poller. The
      * poller would then report events of a freed connection. A forked child (BB_CONN_END_ABANDON) removes
      * nothing, because the poller belongs to the parent. */
-    if (conn->registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&set->poller, conn->fd);
+    if (conn->set.registered && end != BB_CONN_END_ABANDON) bb__poller_remove(&set->poller, conn->fd);
     /* The connection is not in the ready list. A ready connection has no timeout and reports no events, so it
      * is ended only together with the whole set. */
     bb__batch_forget(&set->batch, conn);
-    if (conn->previous)
-        conn->previous->next = conn->next;
+    if (conn->set.previous)
+        conn->set.previous->set.next = conn->set.next;
     else
-        set->conns = conn->next;
-    if (conn->next) conn->next->previous = conn->previous;
+        set->conns = conn->set.next;
+    if (conn->set.next) conn->set.next->set.previous = conn->set.previous;
     set->count--;
     set->unsent -= awaits_taking(conn);
     set->has_room = true;
@@ -120,9 +120,9 @@ void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context
 
 void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn)
 {
-    if (conn->registered) bb__poller_remove(&set->poller, conn->fd);
+    if (conn->set.registered) bb__poller_remove(&set->poller, conn->fd);
     set->unsent -= awaits_taking(conn);
-    conn->registered = false;
+    conn->set.registered = false;
 }
 
 /* Takes the connection out of the poller, which would otherwise report the connection at each epoll_wait()
@@ -130,10 +130,10 @@ void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn)
 static void push_ready(struct bb__conn_set *set, struct bb__conn *conn)
 {
     bb__conn_set_unwatch(set, conn);
-    conn->is_ready = true;
-    conn->next_ready = NULL;
+    conn->set.is_ready = true;
+    conn->set.next_ready = NULL;
     if (set->ready_last)
-        set->ready_last->next_ready = conn;
+        set->ready_last->set.next_ready = conn;
     else
         set->ready_first = conn;
     set->ready_last = conn;
@@ -143,10 +143,10 @@ static void push_ready(struct bb__conn_set *set, struct bb__conn *conn)
 struct bb__conn *bb__conn_set_take_ready(struct bb__conn_set *set)
 {
     struct bb__conn *conn = set->ready_first;
-    set->ready_first = conn->next_ready;
+    set->ready_first = conn->set.next_ready;
     if (!set->ready_first) set->ready_last = NULL;
     set->ready_count--;
-    conn->is_ready = false;
+    conn->set.is_ready = false;
     return conn;
 }
 
@@ -162,12 +162,12 @@ void bb__conn_set_hurry(struct bb__conn_set *set, uint64_t wait_time, uint64_t b
 
 static bool watch(struct bb__conn_set *set, struct bb__conn *conn)
 {
-    if (conn->registered && conn->interest == conn->want) return true;
+    if (conn->set.registered && conn->set.interest == conn->want) return true;
     set->unsent -= awaits_taking(conn);
-    int code = conn->registered ? bb__poller_change(&set->poller, conn->fd, conn->want, conn)
-                                : bb__poller_add(&set->poller, conn->fd, conn->want, conn);
-    conn->registered = true;
-    conn->interest = conn->want;
+    int code = conn->set.registered ? bb__poller_change(&set->poller, conn->fd, conn->want, conn)
+                                    : bb__poller_add(&set->poller, conn->fd, conn->want, conn);
+    conn->set.registered = true;
+    conn->set.interest = conn->want;
     set->unsent += awaits_taking(conn);
     return code == BB_OK;
 }
@@ -212,14 +212,14 @@ void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *contex
 /* A connection that has received only a part of a head counts as idle. */
 static bool is_idle(const struct bb__conn *conn)
 {
-    return conn->state == BB_CONN_HEAD && !conn->is_ready && !bb__conn_has_unsent(conn);
+    return conn->state == BB_CONN_HEAD && !conn->set.is_ready && !bb__conn_has_unsent(conn);
 }
 
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
                             const struct bb__shared_queue *shared_queue)
 {
     for (struct bb__conn *conn = set->conns, *next; conn; conn = next) {
-        next = conn->next;
+        next = conn->set.next;
         if (!is_idle(conn)) continue;
         bb__conn_set_unwatch(set, conn);
         if (hand_on(set, context, conn, shared_queue)) continue;

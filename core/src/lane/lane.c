@@ -54,7 +54,7 @@ static enum found take_event(struct bb_lane *lane, struct bb__conn **served)
     switch (source->kind) {
     case BB_SOURCE_CONN: {
         struct bb__conn *conn = (struct bb__conn *)source;
-        if (conn->is_ready) return PROGRESS;
+        if (conn->set.is_ready) return PROGRESS;
         return settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events), served);
     }
     case BB_SOURCE_LISTENER:
@@ -198,7 +198,7 @@ static void tick(struct bb_lane *lane)
  * clock is not read, because reading it costs more. */
 static bool has_waited(const struct bb_lane *lane, const struct bb__conn *conn)
 {
-    return conn->ready_at > 0 && conn->ready_at < lane->context.now * 1000;
+    return conn->wait.ready_at > 0 && conn->wait.ready_at < lane->context.now * 1000;
 }
 
 /* Does the work for the settings check_client_connection and access_log. Returns false if the client has
@@ -239,7 +239,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         atomic_store_explicit(&lane->reply.taking, 0, memory_order_relaxed);
         lane->reply.spools = false;
         lane->reply.given = 0;
-        lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->ready_at : 0;
+        lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->wait.ready_at : 0;
         if (lane->attends && !attend(lane)) return BB_EVENT;
         if (lane->intake.slot)
             bb__scoreboard_begin(lane->intake.slot, lane->context.now, lane->request.queue_time);

@@ -140,7 +140,7 @@ static void note_queueing(struct bb_lane *lane, const struct bb__listener *liste
     if (lane->accept.calm == listener && lane->accept.calm_at == lane->context.now) return;
     unsigned silence = bb__sock_silence(conn->fd);
     if (silence >= QUEUED_MIN) {
-        conn->ready_at = bb__clock_us() - (uint64_t)silence * 1000;
+        conn->wait.ready_at = bb__clock_us() - (uint64_t)silence * 1000;
         return;
     }
     lane->accept.calm = listener;

@@ -13,7 +13,7 @@ void bb__lane_log_begin(struct bb_lane *lane)
     bb__buf_clear(&log->response);
     if (!log->format->wants_clock) return;
     log->handed_out = bb__clock_us();
-    log->ready_at = lane->current->ready_at > 0 ? lane->current->ready_at : log->handed_out;
+    log->ready_at = lane->current->wait.ready_at > 0 ? lane->current->wait.ready_at : log->handed_out;
     lane->request.queue_time = log->handed_out - log->ready_at;
 }
 

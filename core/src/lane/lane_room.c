@@ -66,8 +66,8 @@ bool bb__lane_close_least_missed(struct bb_lane *lane)
 
 static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
 {
-    uint64_t time = now - conn->body_began;
-    return conn->body_received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
+    uint64_t time = now - conn->upload.began;
+    return conn->upload.received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
 }
 
 /* Looks for clients of this kind that are slower than *rate (bytes per second) and older than age (ms).
@@ -80,7 +80,7 @@ static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind
     for (struct bb__timeout *each = bb__timeout_oldest(&lane->set.timeouts, kind); each; each = each->next) {
         struct bb__conn *conn = bb__conn_of_timeout(each);
         bool sends = kind == BB_TIMEOUT_BODY;
-        if (now < (sends ? conn->body_began : conn->unsent_since) + age) continue;
+        if (now < (sends ? conn->upload.began : conn->unsent.since) + age) continue;
         uint64_t own = sends ? sending_rate(conn, now) : bb__conn_taking_rate(conn, now);
         if (own >= *rate) continue;
         *rate = own;

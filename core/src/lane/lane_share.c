@@ -59,7 +59,7 @@ static bool pass(struct bb_lane *lane, struct epoll_event *event)
     if (source && source->kind != BB_SOURCE_CONN) return false;
     event->data.ptr = NULL;
     struct bb__conn *conn = (struct bb__conn *)source;
-    if (!conn || conn->is_ready) return true;
+    if (!conn || conn->set.is_ready) return true;
     if (bb__lane_settle(lane, conn, bb__conn_on_ready(conn, &lane->context, event->events)))
         bb__conn_set_pass(&lane->set, &lane->context, conn, &lane->worker->shared.queue);
     return true;

@@ -38,7 +38,8 @@ static bool take(struct bb_lane *lane, struct bb__conn **conn)
 static void judge_the_idle(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     const struct bb_worker *worker = lane->worker;
-    if (!worker->scoreboard || conn->ready_at == 0 || lane->context.now < conn->ready_at / 1000 + BB_PROMPT)
+    if (!worker->scoreboard || conn->wait.ready_at == 0 ||
+        lane->context.now < conn->wait.ready_at / 1000 + BB_PROMPT)
         return;
     bb__scoreboard_blame(worker->scoreboard, worker->pid);
     bb__scoreboard_doubt(worker->scoreboard, worker->pid);

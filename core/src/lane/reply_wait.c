@@ -20,7 +20,7 @@ static int smaller(int one, int other)
 void bb__reply_note_progress(struct bb_lane *lane)
 {
     lane->reply.write_progress = bb__clock_ms();
-    lane->current->untaken = bb__sock_untaken(lane->current->fd);
+    lane->current->unsent.untaken = bb__sock_untaken(lane->current->fd);
 }
 
 /* Returns ms until write_timeout is over if the client takes nothing; -1: no limit. */
@@ -37,7 +37,7 @@ static int wait_time(const struct bb_lane *lane)
  * because the socket becomes writable only when much of its buffer, perhaps megabytes, is free. */
 static bool look_for_progress(struct bb_lane *lane)
 {
-    if (bb__sock_untaken(lane->current->fd) >= lane->current->untaken) return false;
+    if (bb__sock_untaken(lane->current->fd) >= lane->current->unsent.untaken) return false;
     bb__reply_note_progress(lane);
     return true;
 }

@@ -15,7 +15,7 @@ struct bb__log_time {
     struct tm local;
     size_t local_len, utc_len;
     char local_text[BB_LOG_TIME_MAX]; /* "[06/Nov/1994:09:49:37 +0100]" */
-    char utc_text[BB_LOG_TIME_MAX];   /* "1994-11-06T08:49:37", RFC 3339 without fraction and "Z" */
+    char utc_text[BB_LOG_TIME_MAX];   /* "1994-11-06T08:49:37": RFC 3339, but no fraction and no "Z" */
 };
 
 void bb__log_time_set(struct bb__log_time *time, int64_t unix_seconds);

@@ -55,8 +55,8 @@ static size_t put_in_file(struct bb__response_spool *response_spool, const char 
     return done;
 }
 
-/* If the file system supports this, frees the disk space of bytes that were read back. Without this step, the
- * file of a response that lasts for days would only grow. */
+/* Frees the disk space of bytes that were read back, if the file system can punch holes into files. Without
+ * this step, the file of a response that lasts for days would only grow. */
 static void give_back_front(struct bb__response_spool *response_spool)
 {
 #ifdef FALLOC_FL_PUNCH_HOLE

@@ -1,5 +1,6 @@
 /* trusted_proxies.h: finds out whether a peer is a trusted proxy. X-Request-Start counts only if a trusted
- * proxy sends it. Used by worker and conn. Does not use fields or sockets. */
+ * proxy sends it. Used by worker and conn. This file only compares addresses. It reads no header fields and
+ * no sockets. */
 #ifndef BB_TRUSTED_PROXIES_H
 #define BB_TRUSTED_PROXIES_H
 

@@ -41,8 +41,11 @@ struct bb__queued {
 
 /* The state of all listeners of a worker. */
 enum bb__listeners_state {
-    BB_LISTENERS_OPEN,   /* a drain keeps this state while it has no descriptors for the queued connections */
-    BB_LISTENERS_CLOSED, /* lanes may still use the descriptors, which are now copies of drain.fd (dup3) */
+    /* A drain leaves the listeners open while no descriptor is free to accept their queued connections. */
+    BB_LISTENERS_OPEN,
+    /* The descriptors of the listeners are now copies of drain.fd. If a lane still calls accept4 with such a
+     * descriptor, accept4 fails. */
+    BB_LISTENERS_CLOSED,
     BB_LISTENERS_GIVEN_BACK, /* no lane uses these descriptors any more, and they are closed */
 };
 
@@ -63,21 +66,21 @@ struct bb_worker {
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
     int pid;
     unsigned process_generation; /* value of bb__process_generation when the worker was made */
-    pthread_mutex_t lock; /* guards listen, lanes, aside, accept_paused, queued, events, and which sets watch
-                             the listeners and the shared queue */
+    pthread_mutex_t lock; /* guards listen, lanes, aside, accept_paused, queued and events; also held to add
+                             the listeners and the shared queue to sets, and to remove them from sets */
 
     struct {
         struct bb__listener listeners[BB_LISTENERS_MAX];
         uint16_t ports[BB_LISTENERS_MAX];     /* by listener number; 0: no port */
         uint64_t addresses[BB_LISTENERS_MAX]; /* by listener number: bb__sock_address() */
         uint64_t numbers; /* one bit for each listener number, also for closed listeners */
-        int count;        /* also counts closed listeners, so that lanes can read it without the lock */
+        int count;        /* open and closed listeners; constant once a lane exists, so lanes need no lock */
         atomic_int lanes; /* lanes that use the listeners; in a drain the last lane closes the listeners */
         atomic_int state; /* enum bb__listeners_state; read without the lock only after a failed accept4 */
     } listen;
 
     struct {
-        struct bb__shared_queue queue; /* the sets that watch the listeners also watch its `out` */
+        struct bb__shared_queue queue; /* a set that watches the listeners also watches this queue */
         struct bb__source source;
     } shared;
 
@@ -92,7 +95,7 @@ struct bb_worker {
     } room;
 
     struct {                /* requests that are past a limit on their time */
-        bool counts_time;   /* a limit on the time of requests, or on waiting requests, is set */
+        bool counts_time;   /* request_timeout, request_timeout_soft, queue_timeout or max_queue is set */
         atomic_int overdue; /* enum bb__overdue */
         atomic_bool active; /* set by bb_worker_watch() */
         atomic_bool stuck;  /* the requests of all lanes are past request_timeout */
@@ -189,8 +192,8 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
     return newest < worker->room.reserve;
 }
 
-/* In conn_context.c. Before the caller uses the context for a set, it sets context->timeouts to the timeouts
- * of the set. BB_OK or BB_ENOMEM. Call bb__conn_context_close() in both cases. */
+/* In conn_context.c. While the caller works on a set, context->timeouts must point to the timeouts of this
+ * set. BB_OK or BB_ENOMEM. Call bb__conn_context_close() in both cases. */
 int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker);
 void bb__conn_context_close(struct bb__conn_context *context);
 

@@ -41,7 +41,7 @@ static bool pass_on(const struct bb_worker *worker, const struct bb__queued *que
                             .state = BB_CONN_HEAD,
                             .listener = queued->listener->number,
                             .tcp = queued->listener->tcp,
-                            .ready_at = queued->ready_at};
+                            .wait.ready_at = queued->ready_at};
     bb__spool_start(&conn.spool);
     memcpy(conn.peer, queued->peer, sizeof conn.peer);
     if (bb__conn_transfer(&conn, worker->listen.addresses, &worker->shared.queue) != BB_OK) return false;

@@ -90,7 +90,7 @@ static void test_a_request_is_rejected_at_once_behind_one_that_waits_for_long(vo
     (void)state;
     struct move *move = begin_behind("/", MOST);
     pass_ms(11);
-    move->conn->ready_at = bb__clock_us();
+    move->conn->wait.ready_at = bb__clock_us();
     assert_int_equal(turn(move), BB_ADMIT_REJECT);
     end_behind(move);
 }

@@ -63,10 +63,10 @@ static void test_a_head_that_comes_byte_by_byte_is_parsed_a_few_times(void **sta
     const struct bb__conn *conn = host->lane->set.conns;
     unsigned parsed = 0;
     for (int i = 0; i < 4000; i++) {
-        size_t before = conn->head_parsed;
+        size_t before = conn->head.parsed;
         client_say(client, i % 100 == 0 ? "\r\nX: " : "x");
         host_turn(host);
-        parsed += conn->head_parsed != before;
+        parsed += conn->head.parsed != before;
     }
     assert_in_range(parsed, 1, 10);
     client_say(client, "\r\nHost: x\r\n\r\n");
@@ -266,7 +266,7 @@ static void test_bytes_that_only_the_kernel_takes_are_no_progress(void **state)
         struct host *host = host_new(&settings, families[i]);
         struct client *client = client_new(host);
         (void)owe_much(host, client, 200 * 1024);
-        host->lane->set.conns->untaken++; /* as if the client's kernel acknowledged a byte late */
+        host->lane->set.conns->unsent.untaken++; /* as if the client's kernel acknowledged a byte late */
         assert_dropped_after(host, 60000);
         client_free(client);
         host_free(host);

@@ -71,7 +71,7 @@ static void test_the_data_of_the_client_move(void **state)
     assert_target(move, "/one?two");
     assert_body(move, "", 0);
     assert_int_equal(move->conn->served, 42);
-    assert_int_equal(move->conn->ready_at, 123456789);
+    assert_int_equal(move->conn->wait.ready_at, 123456789);
     assert_true(move->conn->tcp);
     assert_int_equal(move->request.listener, LISTENER);
     assert_int_equal(move->request.peer.len, strlen("192.0.2.7:4711"));
@@ -148,7 +148,7 @@ static void test_a_long_head_moves(void **state)
         say_text(move, head, BB_CONN_REQUEST);
         move_request(move);
         assert_target(move, "/long");
-        assert_int_equal(move->conn->head_len, lengths[i]);
+        assert_int_equal(move->conn->head.len, lengths[i]);
         assert_int_equal(respond(move), BB_CONN_WAIT);
         assert_null(move->conn->in.data);
         say_text(move, "GET /next HTTP/1.1\r\nHost: x\r\n\r\n", BB_CONN_REQUEST);

@@ -128,7 +128,7 @@ static void test_connections_that_wait_for_room_are_not_polled(void **state)
         assert_int_equal(bb__conn_on_ready(crew->conns[i], &crew->io.context, BB_INTEREST_READ),
                          BB_CONN_REQUEST);
         crew->conns[i]->state = BB_CONN_HEAD;
-        crew->conns[i]->head_seen = 0;
+        crew->conns[i]->head.seen = 0;
         (void)bb__conn_set_settle(set, &crew->io.context, crew->conns[i], BB_CONN_AGAIN);
         client_say(crew->clients[i], "GET /more HTTP/1.1\r\nHost: x\r\n\r\n");
     }

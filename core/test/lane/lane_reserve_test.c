@@ -46,7 +46,7 @@ static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
     struct client *passed = new_served(host), *upload = client_new_saying(host, UPLOAD);
     host_settle(host);
     client_say(passed, REQUEST);
-    pass_on(host, host->lane->set.conns->next); /* the older connection */
+    pass_on(host, host->lane->set.conns->set.next); /* the older connection */
     int reserve = host->worker->room.reserve;
     host->worker->room.reserve = 0;
     bb__worker_set_room(host->worker, 1);

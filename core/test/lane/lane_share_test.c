@@ -191,7 +191,7 @@ static void app_passes_one_on(struct host *host, const struct bb_request *reques
 {
     host->app = app_notes_order;
     ask(passing, CLIENTS - 1, "/relayed");
-    pass_on(host, host->lane->set.conns->next);
+    pass_on(host, host->lane->set.conns->set.next);
     app_notes_order(host, request);
 }
 

@@ -122,7 +122,7 @@ static void test_a_file_that_cannot_be_read_resets_the_connection(void **state)
     host_free(host);
 }
 
-/* One flush sends a limited number of bytes, even if the client reads all of them at once. */
+/* One flush sends a limited number of bytes, even to a client that reads quickly. */
 static void test_a_quick_client_does_not_keep_the_lane_from_others(void **state)
 {
     (void)state;
@@ -188,7 +188,9 @@ static void app_has_a_quick_client(struct host *host, const struct bb_request *r
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
     fake_wait_client = take_all;
-    host->lane->reply.given += 1LL << 30; /* as if the client had read 1 GiB; this machine may be slow */
+    /* As if the client had read 1 GiB. The core then waits for the client for up to 1 s before it writes the
+     * response to a file (BB_MOMENT_PER_MIB). 1 s is enough on a slow machine, too. */
+    host->lane->reply.given += 1LL << 30;
     write_all(host, letters, LARGE);
     assert_int_equal(used(host), 0);
     assert_false(host->lane->reply.spools);
@@ -206,7 +208,7 @@ static void app_has_a_quick_client(struct host *host, const struct bb_request *r
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 
-/* The response has filled the memory. bb_reply_end() adds only the last chunk. */
+/* The unsent bytes fill response_buffer. bb_reply_end() adds only the last chunk. */
 static void app_ends_behind(struct host *host, const struct bb_request *request)
 {
     (void)request;

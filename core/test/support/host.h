@@ -196,7 +196,7 @@ static inline bool would_wait(const struct host *host)
 static inline unsigned host_connections(const struct host *host)
 {
     unsigned count = 0;
-    for (const struct bb__conn *conn = host->lane->set.conns; conn; conn = conn->next) count++;
+    for (const struct bb__conn *conn = host->lane->set.conns; conn; conn = conn->set.next) count++;
     return count;
 }
 

@@ -6,8 +6,9 @@ require_relative "config_styles/unicorn"
 
 module Bontebok
   # The languages of configuration files: Bontebok's, and those of puma and unicorn. A style is a class. In the file,
-  # `self` is an instance of the style, which stores the file's values in a ConfigFile. DEFAULTS of the class are the
-  # defaults of options that are not set: { key => effective value, or callable(config) }.
+  # `self` is an instance of the style, which stores the file's values in a ConfigFile. Each style has a constant
+  # DEFAULTS with the defaults of options that are not set: { key => value }. A callable value gets the Config and
+  # returns the default.
   module ConfigStyles
     ALL = { "bontebok" => Native, "puma" => Puma, "unicorn" => Unicorn }.freeze
     # unicorn.rb, unicorn.conf.rb, puma-production.rb; config/puma/production.rb

@@ -15,8 +15,8 @@ module Bontebok
         (NAMES & signals).each { |signal| trap(signal, NOTHING) }
       end
 
-      # Sets a handler and returns the signal. But if HUP is ignored, HUP stays ignored and the result is nil, because
-      # nohup wants HUP to be ignored, also in commands that the application executes.
+      # Sets a handler and returns the signal. If HUP is ignored, HUP stays ignored, and the result is nil. The reason
+      # is nohup: it ignores HUP for the server and for all commands that the application executes.
       def trap(signal, handler)
         former = Signal.trap(signal, handler)
         return signal unless signal == "HUP" && former == "IGNORE"

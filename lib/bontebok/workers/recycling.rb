@@ -4,8 +4,9 @@ require_relative "../system/clock"
 require_relative "../system/process_memory"
 
 module Bontebok
-  # Decides by MaxWorkerAge and MaxWorkerMemory when a worker must be replaced. The worker's main thread asks while the
-  # lanes (threads that serve requests) run. Not for the number of requests, which the lanes count.
+  # Decides by MaxWorkerAge and MaxWorkerMemory when a worker must be replaced. The worker's main thread calls #wait
+  # and #reason while the lanes (threads that serve requests) run. The limit on the number of requests is not here,
+  # because the lanes count the requests.
   class Recycling
     # Seconds between two checks of the memory. A worker that exceeds MaxWorkerMemory from the start is replaced after
     # this time, not sooner.

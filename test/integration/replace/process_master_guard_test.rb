@@ -85,7 +85,8 @@ class ProcessMasterGuardTest < Support::TestCase
     assert_still_works(server)
   end
 
-  # rackup loads the application in the supervisor, so the application's threads run in the supervisor.
+  # The process of rackup loads the application, becomes the supervisor and forks the master. So the application's
+  # threads run in the supervisor, not in the master.
   def test_under_rackup_no_thread_ends_the_supervisor_or_the_master
     temp_file("config.ru", THREADS + GATED_APP)
     server = start_process("bundle", "exec", "rackup", "-s", "bontebok", "-O", "Listen=unix:#{temp_dir}/a.sock",

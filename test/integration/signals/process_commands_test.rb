@@ -141,7 +141,8 @@ class ProcessCommandsTest < Support::TestCase
     end
   end
 
-  # A library may wrap these methods with alias_method. Its wrapper must call the former method, and not itself again.
+  # A library may use alias_method to wrap system, spawn, exec, popen and `. The library's wrapper must call the former
+  # method, and not itself again.
   def test_commands_have_the_limit_if_a_library_wraps_methods_by_alias_method
     wrapping = <<~'RUBY'
       WRAPPED = []

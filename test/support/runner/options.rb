@@ -7,7 +7,7 @@ require_relative "groups"
 module Runner
   # The options of bin/test's command line.
   class Options
-    # The groups to run. Each group has chosen its jobs.
+    # The groups to run. Group#choose has set the jobs of each group.
     attr_reader :groups
 
     def initialize(arguments)

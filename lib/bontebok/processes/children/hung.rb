@@ -7,8 +7,9 @@ module Bontebok
     #
     #   - The child is replaced at once, without waiting for other replacements. If some of its threads hang, it serves
     #     with the other threads until its replacement is ready. After that, it gets GracefulTimeout to finish.
-    #   - If all its threads hang, the child gets one second. In this time, it passes connections without a request that
-    #     hangs to other workers. It is killed as soon as all its connections have requests that hang.
+    #   - If all its threads hang, the child gets one second. In this second, the child passes its connections to other
+    #     workers, except connections with a request that hangs. The child is killed as soon as all its connections have
+    #     requests that hang.
     #   - The number of children is at most twice the number that must exist. At this limit, the next child is started
     #     when a child that hangs has ended.
     module Hung

@@ -31,7 +31,8 @@ class RunTest < Support::TestCase
     refute_empty groups_of("memory").first.jobs
   end
 
-  # Each test file is in exactly one job. Each file of test/ext is in two jobs: one job for each release of Rack.
+  # Each test file is in exactly one job, except files of test/ext. Each of these is in two jobs, one for each release
+  # of Rack.
   def test_every_test_file_runs
     files = groups_of("--full").flat_map(&:jobs).flat_map { |job| job.command.grep(/_test\.rb\z/) }
     twice = Dir.glob("test/ext/**/*_test.rb", base: ROOT)
