@@ -34,7 +34,7 @@ const char options_usage[] =
     "      --body FILE        send the file's bytes as the body\n"
     "      --json             the result as one JSON object\n"
     "      --table            several URLs, one after the other, one line for each\n"
-    "      --dry-run          with --rate: when each request would be due, and its path; sends nothing\n"
+    "      --dry-run          with --rate: prints each request's due time and path; sends nothing\n"
     "  -h, --help             this text\n"
     "\n"
     "Exit status: 0 when every request was answered with a status of 200 to 399, 1 when one was not,\n"
@@ -124,7 +124,8 @@ static bool add_also(struct options *options, const char *text, char *message)
     }
     for (size_t i = 0; i < options->also_count; i++) sum += options->also[i].share;
     if (!(share > 0 && sum <= 1)) {
-        return wrong(message, "--also: shares above 0 that add up to 1 at most are needed, not \"%s\"", text);
+        return wrong(message, "--also: each share must be above 0, and their sum at most 1, not \"%s\"",
+                     text);
     }
     options->also[options->also_count++] = (struct also){.share = share, .resource = resource};
     return true;

@@ -146,10 +146,11 @@ static void refuses_wrong_values(void **state)
     assert_wrong("--also|0.1:slow|u", "SHARE:/PATH");
     assert_wrong("--also|0.1:/a#b|u", "SHARE:/PATH");
     assert_wrong("--also|0.1:/a HTTP/1.1\r\nX:|u", "SHARE:/PATH");
-    assert_wrong("--also|0:/a|u", "--also: shares above 0 that add up to 1 at most are needed, not \"0:/a\"");
-    assert_wrong("--also|-1:/a|u", "shares above 0");
-    assert_wrong("--also|nan:/a|u", "shares above 0");
-    assert_wrong("--also|0.6:/a|--also|0.5:/b|u", "add up to 1 at most are needed, not \"0.5:/b\"");
+    assert_wrong("--also|0:/a|u",
+                 "--also: each share must be above 0, and their sum at most 1, not \"0:/a\"");
+    assert_wrong("--also|-1:/a|u", "each share must be above 0");
+    assert_wrong("--also|nan:/a|u", "each share must be above 0");
+    assert_wrong("--also|0.6:/a|--also|0.5:/b|u", "their sum at most 1, not \"0.5:/b\"");
     assert_wrong("--rate|fast|u", "--rate: a number from 0.001 to 1e+07 is needed, not \"fast\"");
 }
 

@@ -11,7 +11,7 @@ class ManifestTest < Lint::TestCase
     temp_file("core/src/a.c")
     temp_file("lib/b.so")
     found = Lint::Manifest.new(temp_dir, files: ["lib/b.so", "lib/c.rb"]).faults
-    assert_equal ["core/src/a.c is needed and not packed", "lib/b.so is packed, but built",
+    assert_equal ["core/src/a.c is needed and not packed", "lib/b.so is a built file, but the gem packs it",
                   "lib/c.rb is packed and not there"], found
   end
 

@@ -42,7 +42,7 @@ module Bontebok
       app = ExitFence.keep_forks_out { @path.end_with?(".ru") ? evaluate : constant }
       return app if app.respond_to?(:call)
 
-      raise TypeError, "#{app.class} has no method call: it is no Rack application", [] # []: an empty backtrace
+      raise TypeError, "#{app.class} does not respond to call: it is no Rack application", [] # []: an empty backtrace
     rescue Exception => e # rubocop:disable Lint/RescueException
       raise if signal?(e)
 

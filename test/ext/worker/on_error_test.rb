@@ -104,6 +104,6 @@ class OnErrorTest < Support::LaneCase
   def assert_told_of_the_result(kind, server)
     report = server.next_report
 
-    assert_equal ["GET /: the response of on_error failed", kind], [report.message, report.error.class]
+    assert_equal ["GET /: cannot send or close the response of on_error", kind], [report.message, report.error.class]
   end
 end

@@ -17,7 +17,7 @@ module Lint
     def faults
       needed = Dir.glob(NEEDED, base: @root)
       (needed - @files).map { |file| "#{file} is needed and not packed" } +
-        @files.grep(BUILT).map { |file| "#{file} is packed, but built" } +
+        @files.grep(BUILT).map { |file| "#{file} is a built file, but the gem packs it" } +
         @files.reject { |file| File.file?(File.join(@root, file)) }.map { |file| "#{file} is packed and not there" }
     end
   end

@@ -47,13 +47,13 @@ class AppLoaderTest < Support::TestCase
 
   def test_a_file_without_an_application_is_an_error
     error = assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "run 42") }
-    assert_match(/Integer has no method call/, error.cause.message)
+    assert_match(/Integer does not respond to call/, error.cause.message)
     assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "# nothing to run") }
   end
 
   # The log shows no lines of the server and no lines of Rack.
   def test_errors_without_a_line_of_the_application_show_no_backtrace
-    { "run 42" => "Integer has no method call: it is no Rack application (TypeError)",
+    { "run 42" => "Integer does not respond to call: it is no Rack application (TypeError)",
       "# nothing" => "missing run or map statement (RuntimeError)", "run (" => "(SyntaxError)" }.each do |file, told|
       fault = assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", file) }.cause
       text = IO.pipe { |reader, writer| Bontebok::Log.new(writer).error("failed", fault) || reader.readpartial(10_000) }
