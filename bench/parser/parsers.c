@@ -2,10 +2,11 @@
  * runs this program. PICO_BENCH is the path of picohttpparser's own benchmark. This file uses only the
  * request in that benchmark.
  *
- *   parsers time ROUNDS REQUEST...             prints nanoseconds per parse, medians of alternating rounds
+ *   parsers time ROUNDS REQUEST...             prints the median time per parse (ns) of each parser
  *   parsers repeat CONTENDER TIMES REQUEST     only parses, so that callgrind can count instructions
  *
- * REQUEST is a file, or "own" for picohttpparser's request.
+ * Each round runs all parsers (contenders), one after another. REQUEST is a file, or "own" for
+ * picohttpparser's request.
  */
 #define main pico_bench_main /* included for its request only */
 #include PICO_BENCH

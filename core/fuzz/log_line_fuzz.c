@@ -75,8 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     /* The client's bytes get a heap block of their own, so that ASan detects a read beyond the block. */
     size_t sent_len = nul ? size - notation_len - 1 : 0;
-    char *sent = malloc(sent_len > 0 ? sent_len : 1);
-    assert(sent);
+    char *sent = malloc(sent_len);
+    assert(sent || sent_len == 0);
     if (sent_len > 0) memcpy(sent, nul + 1, sent_len);
     struct bb_slice slice = {sent, sent_len};
 

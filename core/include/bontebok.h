@@ -78,7 +78,7 @@ struct bb_field {
     const char *value; /* without white space around the value */
     uint32_t value_len;
     uint16_t name_len;
-    uint8_t id;   /* 1..255: identifies the name in this lane, in any letter case; 0: the name has no id */
+    uint8_t id;   /* 1..255: the lane's id for this name (letter case is ignored); 0: the name has no id */
     uint8_t kind; /* enum bb_field_kind */
 };
 
@@ -100,7 +100,7 @@ struct bb_head {
     bool chunked;
     bool keep_alive;      /* the client wants to keep the connection */
     bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
-    bool repeats;         /* true: two fields may have the same CGI name; false: no two fields have */
+    bool repeats;         /* true: perhaps two fields have the same CGI name; false: all CGI names differ */
     bool has_start;       /* the field X-Request-Start is present */
 };
 
@@ -188,8 +188,8 @@ void bb_settings_init(struct bb_settings *settings);
  * reports their number. A lane never waits for a socket. It waits for a pipe only if the pipe is standard
  * output or error, cannot be opened again, and the kernel has no RWF_NOWAIT for it. Values of access_log:
  *
- *     /path   a file to append to, created if missing; or a FIFO. If the process has permission to read the
- *             FIFO, the core opens it for reading, too, and lines wait in the FIFO while it has no reader
+ *     /path   a file to append to, created if missing; or a FIFO. With permission to read, the core opens
+ *             the FIFO for reading, too. Then the FIFO keeps lines until another process reads them
  *     -       standard output; /dev/stdout means the same, and /dev/stderr is standard error
  *     syslog:KEY=VALUE,...     datagrams (RFC 3164). Defaults: socket=/dev/log, facility=local7,
  *                              severity=info, tag=bontebok
@@ -259,8 +259,8 @@ int bb_worker_event(struct bb_worker *worker, struct bb_event *event);
 /* The treatment of connections in the listeners' queues at a graceful shutdown (drain). */
 enum bb_queue {
     BB_QUEUE_TAKE,  /* accept and answer all; if several processes share a listener, each accepts some */
-    BB_QUEUE_LEAVE, /* leave the connections to other processes, but accept up to one for each idle lane: if
-                       the kernel has woken this lane, no other process accepts the connection */
+    BB_QUEUE_LEAVE, /* leave the connections to other processes. But accept up to one per idle lane, because
+                       a connection that has already woken a lane wakes no other process */
 };
 
 /* Begins the graceful shutdown. The listeners are closed when this call returns, even if all lanes are busy.
@@ -296,9 +296,9 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request);
 int bb_lane_wait(struct bb_lane *lane);
 
 /* A host with a global lock calls this after each request. others_have_requests: whether the host works on
- * requests of other lanes. Returns true if other lanes with requests or events have waited for the lock for a
- * millisecond. The host then lets its other threads run before it calls bb_lane_next(). Without this call a
- * thread may keep the lock for much longer (Ruby: 100 ms), and requests of other lanes wait. */
+ * requests of other lanes. Returns true if other lanes have waited for the lock for a millisecond. The host
+ * then lets its other threads run before it calls bb_lane_next(). Without this call a thread may keep the
+ * lock for much longer (Ruby: 100 ms), and requests of other lanes wait. */
 bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests);
 
 /* Ends the current bb_lane_wait() or bb_reply_wait() of the lane. If the lane does not wait now, its next
@@ -382,8 +382,8 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
                    uint64_t *taken);
 
 /* Blocks for a millisecond or two, so that a fast client can take the unsent bytes. If the client is slow,
- * and neither memory nor spool has room, blocks until there is room. Returns BB_OK or BB_AGAIN
- * (bb_lane_wake() was called, or the I/O thread has made room): call bb_reply_write() again. BB_EGONE: the
+ * and neither memory nor spool has room, blocks until there is room. Returns BB_OK or BB_AGAIN: call
+ * bb_reply_write() again. BB_AGAIN: bb_lane_wake() was called, or the I/O thread has made room. BB_EGONE: the
  * client has reset the connection, has taken nothing for write_timeout (or for keepalive_drain, if the worker
  * drains), or takes less than min_body_rate after its first 64 KiB. BB_EGONE also means that other requests
  * wait, more than half of all lanes wait for clients, and this client is one of the slowest. */

@@ -218,8 +218,8 @@ void bbr_failed_short(struct bbr_exchange *exchange);
 VALUE bbr_attempt_limited(VALUE (*function)(VALUE), struct bbr_exchange *exchange);
 
 /* bbr_time_stop() begins a part of a request that request_timeout_soft must not interrupt. It raises a
- * RequestTimeout that is already queued for this thread. It returns whether a RequestTimeout could be raised
- * before the call. If true, call bbr_time_go_on_limited() at the end of that part. */
+ * RequestTimeout that is already queued for this thread. It returns the old value of exchange->limited. If
+ * true, call bbr_time_go_on_limited() at the end of that part. */
 bool bbr_time_stop_limited(struct bbr_exchange *exchange);
 void bbr_time_go_on_limited(struct bbr_exchange *exchange);
 

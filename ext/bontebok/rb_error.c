@@ -88,7 +88,7 @@ void bbr_drop_response(struct bbr_exchange *exchange, VALUE response)
 {
     if (!RB_TYPE_P(response, T_ARRAY)) return;
     VALUE error = bbr_attempt(close_unsent, response);
-    if (!NIL_P(error)) bbr_log_failure(exchange, ": cannot send or close the response of on_error", error);
+    if (!NIL_P(error)) bbr_log_failure(exchange, ": cannot close the unsent response of on_error", error);
 }
 
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)

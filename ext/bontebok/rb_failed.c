@@ -69,7 +69,7 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
         failure.response = response;
     else if (exchange->lane->show_errors)
         (void)bbr_attempt(backtrace_text, (VALUE)&failure);
-    if (send_failure(&failure, given ? ": cannot send or close the response of on_error" : NULL)) return;
+    if (send_failure(&failure, given ? ": cannot send the response of on_error" : NULL)) return;
     if (bb_reply_sent(exchange->lane->core)) return;
     failure.response = plain;
     (void)send_failure(&failure, NULL);

@@ -218,7 +218,7 @@ static bool check(struct options *options, char *message)
     }
     if (options->requests && options->duration_ns) return wrong(message, "-n and -d exclude each other");
     if (options->threads > options->connections) {
-        return wrong(message, "-t: %u threads need as many connections, -c is %u", options->threads,
+        return wrong(message, "-t must not be larger than -c: -t is %u, -c is %u", options->threads,
                      options->connections);
     }
     if (options->rate == 0) {

@@ -166,7 +166,7 @@ static void refuses_what_does_not_go_together(void **state)
     assert_wrong("--poisson|u", "--poisson needs --rate");
     assert_wrong("--rate|1|--seed|1|u", "--seed needs --poisson or --also");
     assert_wrong("-n|1|-d|1|u", "-n and -d");
-    assert_wrong("-t|3|-c|2|u", "3 threads need as many connections, -c is 2");
+    assert_wrong("-t|3|-c|2|u", "-t must not be larger than -c: -t is 3, -c is 2");
     assert_wrong("-t|11|u", "-c is 10");
 }
 

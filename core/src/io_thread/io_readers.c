@@ -127,7 +127,8 @@ static void reset_in(struct bb__io_thread *io, struct bb_lane *lane)
     bb__conn_set_end(&lane->set, &io->context, conn, BB_CONN_END_RESET);
 }
 
-/* The lane notices the shutdown, and bb_reply_wait() returns BB_EGONE. */
+/* Shuts down the socket of the client that the lane waits for. Then the lane's bb_reply_wait() returns
+ * BB_EGONE. */
 static void reset_current(struct bb__io_thread *io, struct bb_lane *lane)
 {
     if (!waits(lane)) return;

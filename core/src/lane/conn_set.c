@@ -86,7 +86,7 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
         bb__conn_set_add(set, *conn);
     else
         tell_lost(context, lost, 0,
-                  "a passed connection is lost: out of memory, or its message was incomplete");
+                  "a connection that was passed on is lost: no memory, or an incomplete message");
     return BB_RECEIVED_MESSAGE;
 }
 
@@ -174,7 +174,7 @@ static bool watch(struct bb__conn_set *set, struct bb__conn *conn)
 
 /* Passes on a connection that is not watched any more. False: the set still owns it. While the first ready
  * connection waits for room in the shared queue, no other connection is passed on. */
-static bool hand_on(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
+static bool pass_on(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                     const struct bb__shared_queue *shared_queue)
 {
     if (set->shared_queue_is_full && set->ready_first) return false;
@@ -202,7 +202,7 @@ void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *contex
         return;
     }
     bool can_go = turn == BB_ADMIT_QUEUE && !bb__conn_has_unsent(conn);
-    if (can_go && hand_on(set, context, conn, shared_queue)) return;
+    if (can_go && pass_on(set, context, conn, shared_queue)) return;
     if (can_go && context->admission && bb__conn_queue_is_full_with(context, set->ready_count))
         turn_away(set, context, conn);
     else
@@ -222,7 +222,7 @@ bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *c
         next = conn->set.next;
         if (!is_idle(conn)) continue;
         bb__conn_set_unwatch(set, conn);
-        if (hand_on(set, context, conn, shared_queue)) continue;
+        if (pass_on(set, context, conn, shared_queue)) continue;
         (void)bb__conn_set_settle(set, context, conn, BB_CONN_WAIT);
         return false;
     }

@@ -126,15 +126,17 @@ static enum found from_waiting(struct bb_lane *lane, struct bb__conn **served)
     return found_of(*served);
 }
 
-/* While the lane drains, takes connections from the shared queue if this may be the last worker. */
+/* Takes a connection from the shared queue if the lane drains and its worker may be the last worker of the
+ * server. After the last worker has ended, nobody would serve the connection. */
 static enum found from_shared_queue(struct bb_lane *lane, struct bb__conn **served)
 {
     if (!lane->context.draining || !bb__lane_take_left(lane, served)) return NOTHING;
     return found_of(*served);
 }
 
-/* If new requests always come, the other places are never empty. So after each request from another place, a
- * connection of from_waiting() is next. */
+/* found: the result of a function other than from_waiting(). After a REQUEST, the lane calls from_waiting()
+ * before it looks at the poller again. Otherwise the lane would never call from_waiting() while each look
+ * finds new requests. */
 static enum found turn_of_others(struct bb_lane *lane, enum found found)
 {
     if (found == REQUEST) lane->pick.waiting_turn = has_waiting(lane);

@@ -18,11 +18,11 @@
 /* Shows which thread answers the current request. Each change is one compare-and-swap, so the lane and the
  * I/O thread cannot both answer.
  *
- *                  the lane, before the first bytes leave     before the last bytes
- *         OPEN ---------------------------------------> SENT ----------------------> ENDED
- *          |  \__________________________________________|___________________________^
- *          v  the I/O thread, at request_timeout         v        the lane, in one send
- *        BY_IO                                          CUT
+ *     OPEN -> SENT     the lane, before it sends the first bytes
+ *     SENT -> ENDED    the lane, before it sends the last bytes
+ *     OPEN -> ENDED    the lane, before it sends the whole response at once
+ *     OPEN -> BY_IO    the I/O thread, at request_timeout
+ *     SENT -> CUT      the I/O thread, at request_timeout
  *
  * BY_IO, CUT: the lane's response is dropped. ENDED: the response is complete, so the I/O thread does not
  * touch the connection, even if the host is still busy. */
@@ -39,7 +39,7 @@ struct bb__lane_reply {
     struct bb__h1_reply encoder;
     struct bb__buf staged;       /* the head and small parts, which are sent together */
     uint64_t write_progress;     /* ms, when the client last took bytes while bytes were pending */
-    uint64_t body_length;        /* bytes of parts that were sent or copied */
+    uint64_t body_length;        /* bytes of the body that bb_reply_write() has taken */
     atomic_uint_fast64_t waited; /* ms that the lane has waited for the client */
     atomic_uint_fast64_t
         taking;           /* 1 + bytes per second that the client took at the last wait; 0: no wait yet */
@@ -49,8 +49,8 @@ struct bb__lane_reply {
     bool sent;            /* bytes of the response may have reached the client */
     bool ended;           /* the end of the body is in `staged`, or was sent */
     int ended_as;         /* BB_OK or BB_ESHORT */
-    bool spools;          /* the client is slow, so bytes that memory has no room for go to a file */
-    uint64_t moments;     /* us that the lane has waited before it uses the spool */
+    bool spools;          /* the client is slow: unsent bytes that do not fit in memory go to a file */
+    uint64_t moments;     /* us, sum of the short waits for the client (wait_for_a_moment()) */
     int failed;           /* error of bb_reply_write(): bytes are missing, so no more may be sent */
 };
 
@@ -93,7 +93,7 @@ struct bb_lane {
     struct {            /* lane_accept.c, lane_watch.c */
         bool listening; /* the listeners are in the set, or will be after a pause */
         bool paused;    /* the listeners are out of the set until there is room, or until `resume` */
-        bool sweeps;    /* after a pause: accepts until the queue is empty, and does not pause before */
+        bool sweeps;    /* after a pause: accepts without another pause until the accept queue is empty */
         bool try_more;  /* accepts more than one connection */
         unsigned count; /* connections accepted in this streak (in a row, from one accept queue) */
         unsigned last_streak;
@@ -107,7 +107,7 @@ struct bb_lane {
 
     struct {                   /* lane_turn.c */
         enum bb__then then;    /* the next step when the lane has its set again */
-        unsigned not_alone;    /* how many of the next requests never count as ALONE (set_owner.h) */
+        unsigned not_alone;    /* requests that the I/O thread watches even if bb__lane_is_alone() is true */
         uint64_t wanted_since; /* us, when other threads began to wait for the host's lock; 0: none waits */
     } turn;
 
@@ -124,14 +124,14 @@ struct bb_lane {
         struct bb__event_pace log_losses; /* lines of the access log that were lost */
     } paces;
 
-    struct {           /* lane_spread.c */
-        uint64_t own;  /* requests of this lane that do not count any more */
-        uint64_t all;  /* requests of all lanes that do not count any more */
-        unsigned look; /* connections until the next comparison */
+    struct {           /* lane_spread.c: compares the lane's number of requests with the mean of all lanes */
+        uint64_t own;  /* old requests of this lane, which the comparison leaves out */
+        uint64_t all;  /* old requests of all lanes, which the comparison leaves out */
+        unsigned look; /* connections that the lane accepts before the next comparison */
     } spread;
 
     struct {               /* lane_share.c */
-        uint64_t crowded;  /* us, when each look began to find several events; 0: the last look did not */
+        uint64_t crowded;  /* us, start of a series of looks with two or more events each; 0: no series */
         uint64_t began;    /* us, when the lane began to serve the events of the last look */
         unsigned requests; /* served since `began` */
         bool done;         /* bb__lane_share() has shared the requests of the last look */
@@ -290,8 +290,9 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn);
  * of the kernel's wait queue. */
 void bb__lane_take_turns(struct bb_lane *lane);
 
-/* The sources take turns. Handles the event of the next source. This is `taken`, or another event of the last
- * look. Returns a connection that has a request, or NULL. */
+/* taken: the event of a source. The sources take turns. If the last look has found an event of a source whose
+ * turn comes earlier, handles that event now and `taken` later. Returns a connection that has a request, or
+ * NULL. */
 struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
 
 /* ---- lane_turn.c: the owner of the set while the host has a request ---- */

@@ -29,7 +29,7 @@ static void give_up(struct bb_lane *lane, const struct bb__listener *listener, i
     pthread_mutex_lock(&worker->lock);
     worker->listen.listeners[listener - worker->listen.listeners].useless = true;
     pthread_mutex_unlock(&worker->lock);
-    bb__event_add(&lane->context.events, 0, error, "accept: a listener cannot accept any more", NULL);
+    bb__event_add(&lane->context.events, 0, error, "accept failed: a listener is not used any more", NULL);
     bb__poller_remove(&lane->set.poller, listener->fd);
 }
 

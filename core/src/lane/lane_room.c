@@ -141,7 +141,7 @@ bool bb__lane_end_slowest(struct bb_lane *lane)
 void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
 {
     const struct bb_event event = {.error = error,
-                                   .text = "accept failed: idle connections are closed, or accepting pauses"};
+                                   .text = "accept: idle connections are closed, or accepting pauses"};
     bb__event_add_paced(&lane->context.events, &lane->paces.exhausted, lane->context.now, &event);
 }
 

@@ -1,7 +1,7 @@
 /* lane_share.c: if one look (epoll_wait()) of a lane finds several requests, the lane serves one, and passes
- * others on to idle lanes of other processes. A lane is a thread that serves requests. The I/O thread cannot
- * pass on requests that are shorter than its tick, because it does not see them. Without sharing, short
- * requests would wait behind each other on the lane that has their connections. */
+ * others on to idle lanes of other processes. A lane is a thread that serves requests. The worker's I/O
+ * thread passes requests on, too, but only while the lane has a request that takes longer than BB_TICK ms.
+ * Without sharing, short requests would wait behind each other on the lane that has their connections. */
 #include "lane/lane.h"
 
 /* All requests of the last look are served by now. */
@@ -92,8 +92,9 @@ static void drop_batch(struct bb_lane *lane)
 }
 
 /* If requests take at least BB_SHARE_WORTH us on average, all lanes serve them in the order in which they
- * came. So a lane whose last look is out of date looks again. If requests wait in the shared queue, the lane
- * sends the requests of its batch to the end of that queue. */
+ * came. Other lanes may have put requests into the shared queue since this lane's last epoll_wait(). So after
+ * BB_SHARE_STALE us, the lane calls epoll_wait() again. If requests wait in the shared queue, the lane sends
+ * the requests of its batch to the end of that queue. */
 bool bb__lane_share(struct bb_lane *lane)
 {
     struct bb__batch *batch = &lane->set.batch;

@@ -22,7 +22,8 @@ void bb__lane_release_set(struct bb_lane *lane)
     bb__io_notice(io);
 }
 
-/* The set becomes BUSY and never ALONE (set_owner.h), because the kernel may have reported an event only to
+/* The state becomes BUSY and not ALONE (set_owner.h), so the I/O thread takes the set if the lane waits long
+ * for the host's lock. Then other lanes can serve the new connections that the kernel has reported only to
  * this lane. */
 void bb__lane_release_woken(struct bb_lane *lane)
 {

@@ -64,8 +64,9 @@ bool bb_reply_sent(const struct bb_lane *lane)
 
 /* ---- the body ---- */
 
-/* A run is some spans (buffers) that one call sends, after the staged bytes. The spans point into the host's
- * parts of the body, so they are valid during one call only. */
+/* The head and small parts of the body are collected in one buffer, lane->reply.staged. A run is a list of
+ * spans (buffers) that are sent after these staged bytes. The spans point into the host's parts of the body,
+ * so they are valid during one call of bb_reply_write() only. */
 struct run {
     struct iovec spans[1 + RUN_SPANS]; /* [0] is for the staged bytes */
     char chunk_heads[RUN_SPANS][BB_CHUNK_HEAD_MAX];

@@ -8,7 +8,8 @@
 #define WORD_MAX  (INET6_ADDRSTRLEN + sizeof "/128")
 #define V4_PREFIX 96 /* bits before the IPv4 address */
 
-/* *first: how many bits of the 128 come before the address: 0 for IPv6, V4_PREFIX for IPv4. */
+/* Stores an IPv6 address in all 128 bits of `address`, and an IPv4 address in the last 32 bits. *first: the
+ * number of bits before the stored address (0 for IPv6, V4_PREFIX for IPv4). */
 static bool parse_address(const char *text, uint8_t address[16], unsigned *first)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, 0xff};

@@ -11,7 +11,7 @@ static uint32_t limit32(uint64_t setting)
     return setting < UINT32_MAX ? (uint32_t)setting : UINT32_MAX;
 }
 
-/* The limits need a scoreboard, because it shows whether a lane is idle. */
+/* max_queue and queue_timeout need a scoreboard, because only the scoreboard shows which lanes are idle. */
 static bool bounds_queue(const struct bb_worker *worker)
 {
     return worker->scoreboard && (worker->settings.max_queue > 0 || worker->settings.queue_timeout > 0);

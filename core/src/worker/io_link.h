@@ -12,7 +12,7 @@ struct bb__io_link {
     int kick_fd;             /* an eventfd that wakes the I/O thread */
     atomic_bool asleep;      /* the I/O thread waits for events in `queue` */
     bool hangs;              /* bb__io_hangs() has waited for `lock` in vain */
-    struct bb__poller queue; /* watches kick_fd and the sets that the I/O thread has taken (edge-triggered) */
+    struct bb__poller queue; /* watches kick_fd, and the pollers of busy lanes (edge-triggered) */
     pthread_mutex_t lock; /* held while the I/O thread looks at lanes, and while a lane is added or removed */
     pthread_mutex_t time_lock; /* guards the data of lane_time.c; never held for long */
 };

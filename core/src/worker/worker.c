@@ -164,13 +164,13 @@ void bb__worker_give_numbers_back(struct bb_worker *worker)
 
 void bb__worker_lane_listens(struct bb_worker *worker)
 {
-    atomic_fetch_add(&worker->listen.lanes, 1);
+    atomic_fetch_add(&worker->listen.lane_count, 1);
 }
 
 void bb__worker_lane_stops(struct bb_worker *worker)
 {
     pthread_mutex_lock(&worker->lock); /* a new lane increments the counter before it waits for this lock */
-    bool is_last = atomic_fetch_sub(&worker->listen.lanes, 1) == 1;
+    bool is_last = atomic_fetch_sub(&worker->listen.lane_count, 1) == 1;
     if (is_last && bb__worker_drains(worker)) bb__worker_give_numbers_back(worker);
     pthread_mutex_unlock(&worker->lock);
 }

@@ -43,8 +43,8 @@ struct bb__queued {
 enum bb__listeners_state {
     /* A drain leaves the listeners open while no descriptor is free to accept their queued connections. */
     BB_LISTENERS_OPEN,
-    /* The descriptors of the listeners are now copies of drain.fd. If a lane still calls accept4 with such a
-     * descriptor, accept4 fails. */
+    /* Each listener is closed, and its descriptor is now a copy of an eventfd (drain.fd in struct bb_worker).
+     * If a lane still calls accept4 with such a descriptor, accept4 fails. */
     BB_LISTENERS_CLOSED,
     BB_LISTENERS_GIVEN_BACK, /* no lane uses these descriptors any more, and they are closed */
 };
@@ -75,7 +75,8 @@ struct bb_worker {
         uint64_t addresses[BB_LISTENERS_MAX]; /* by listener number: bb__sock_address() */
         uint64_t numbers; /* one bit for each listener number, also for closed listeners */
         int count;        /* open and closed listeners; constant once a lane exists, so lanes need no lock */
-        atomic_int lanes; /* lanes that use the listeners; in a drain the last lane closes the listeners */
+        atomic_int
+            lane_count;   /* lanes that use the listeners; in a drain the last lane closes the listeners */
         atomic_int state; /* enum bb__listeners_state; read without the lock only after a failed accept4 */
     } listen;
 
@@ -176,9 +177,10 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
            atomic_load_explicit(&worker->room.limit, memory_order_relaxed);
 }
 
-/* newest: the descriptor of the newest connection. Returns whether `newest` is below room.reserve. If not,
- * sets room.fits to one connection less than the worker has now, unless room.fits is smaller. When the worker
- * has at most half of room.fits connections, room.fits becomes 0 (unknown) again. */
+/* newest: the descriptor of the newest connection. Returns true if `newest` is below room.reserve. Otherwise
+ * returns false, and sets room.fits to the number of the worker's connections minus 1 (at least 1). A
+ * known room.fits is never raised. When the worker has at most half of room.fits connections, room.fits
+ * becomes 0 (unknown) again. */
 static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 {
     uint64_t count = atomic_load_explicit(&worker->room.connections, memory_order_relaxed);

@@ -114,7 +114,7 @@ struct scenario {
 
 static const struct scenario scenarios[] = {
     {"small", "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", 0},
-    {"large answer", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", 0},
+    {"large response", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", 0},
     {"upload", "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", 60 * 1000},
     {"expects", "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n", 0},
     {"refused", "nonsense\r\n\r\n", 0},

@@ -29,8 +29,8 @@ static struct host *new_host(int family, const char *trusted)
     return host;
 }
 
-/* Sends a request. Its X-Request-Start is the time `ago` us before now. Returns the proxy time that the host
- * gets, in us. */
+/* Sends a request. ago: how many microseconds the time in X-Request-Start is before now; negative: after now.
+ * Returns the proxy time that the host gets, in us. */
 static uint64_t time_of(struct client *client, int64_t ago)
 {
     char request[128];

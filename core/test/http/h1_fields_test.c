@@ -33,12 +33,12 @@ static size_t as_1_1(const char *lines)
     return with_fields("POST / HTTP/1.1", all);
 }
 
-static int answer_1_1(const char *lines)
+static int code_1_1(const char *lines)
 {
     return code_of(request, as_1_1(lines));
 }
 
-static int answer_1_0(const char *lines)
+static int code_1_0(const char *lines)
 {
     return code_of(request, with_fields("POST / HTTP/1.0", lines));
 }
@@ -92,9 +92,9 @@ static void test_host_is_optional_in_http_1_0(void **state)
     assert_int_equal(head->field_count, 1);
     head = accepted_1_0("Host: a:1\n");
     assert_slice(head->authority, "a:1");
-    assert_int_equal(answer_1_0("Host: a\nHost: a\n"), 400);
-    assert_int_equal(answer_1_0("Host:\nHost:\n"), 400);
-    assert_int_equal(answer_1_0("Host: a b\n"), 400);
+    assert_int_equal(code_1_0("Host: a\nHost: a\n"), 400);
+    assert_int_equal(code_1_0("Host:\nHost:\n"), 400);
+    assert_int_equal(code_1_0("Host: a b\n"), 400);
 }
 
 static void test_content_length_must_be_one_number(void **state)
@@ -151,11 +151,11 @@ static void test_content_length_must_be_one_number(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char lines[128];
         (void)snprintf(lines, sizeof lines, "Content-Length: %s\n", refused[i]);
-        if (answer_1_1(lines) != 400 || answer_1_0(lines) != 400) fail_msg("%s", refused[i]);
+        if (code_1_1(lines) != 400 || code_1_0(lines) != 400) fail_msg("%s", refused[i]);
     }
-    assert_int_equal(answer_1_1("Content-Length: 5\nContent-Length: 5\n"), 400);
-    assert_int_equal(answer_1_1("Content-Length: 0\ncontent-length: 0\n"), 400);
-    assert_int_equal(answer_1_1("Content-Length: 5\nA: b\nCONTENT-LENGTH: 6\n"), 400);
+    assert_int_equal(code_1_1("Content-Length: 5\nContent-Length: 5\n"), 400);
+    assert_int_equal(code_1_1("Content-Length: 0\ncontent-length: 0\n"), 400);
+    assert_int_equal(code_1_1("Content-Length: 5\nA: b\nCONTENT-LENGTH: 6\n"), 400);
 }
 
 static void test_transfer_encoding_must_be_chunked(void **state)
@@ -166,11 +166,11 @@ static void test_transfer_encoding_must_be_chunked(void **state)
         char lines[128];
         (void)snprintf(lines, sizeof lines, "Transfer-Encoding: %s\n", accepted_values[i]);
         assert_true(accepted_1_1(lines)->chunked);
-        assert_int_equal(answer_1_0(lines), 400);
+        assert_int_equal(code_1_0(lines), 400);
     }
     static const struct {
         const char *value;
-        int response;
+        int code;
     } refused[] = {
         {"", 400},
         {",", 400},
@@ -199,20 +199,20 @@ static void test_transfer_encoding_must_be_chunked(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char lines[128];
         (void)snprintf(lines, sizeof lines, "Transfer-Encoding: %s\n", refused[i].value);
-        if (answer_1_1(lines) != refused[i].response) fail_msg("%s", refused[i].value);
-        assert_int_equal(answer_1_0(lines), 400);
+        if (code_1_1(lines) != refused[i].code) fail_msg("%s", refused[i].value);
+        assert_int_equal(code_1_0(lines), 400);
     }
-    assert_int_equal(answer_1_1("Transfer-Encoding: chunked\nTransfer-Encoding: chunked\n"), 400);
-    assert_int_equal(answer_1_1("Transfer-Encoding: gzip\nTransfer-Encoding: chunked\n"), 501);
-    assert_int_equal(answer_1_1("Transfer-Encoding: chunked\nA: b\ntransfer-encoding: gzip\n"), 501);
+    assert_int_equal(code_1_1("Transfer-Encoding: chunked\nTransfer-Encoding: chunked\n"), 400);
+    assert_int_equal(code_1_1("Transfer-Encoding: gzip\nTransfer-Encoding: chunked\n"), 501);
+    assert_int_equal(code_1_1("Transfer-Encoding: chunked\nA: b\ntransfer-encoding: gzip\n"), 501);
 }
 
 static void test_a_request_with_both_framings_is_rejected(void **state)
 {
     (void)state;
-    assert_int_equal(answer_1_1("Content-Length: 5\nTransfer-Encoding: chunked\n"), 400);
-    assert_int_equal(answer_1_1("Transfer-Encoding: chunked\nContent-Length: 5\n"), 400);
-    assert_int_equal(answer_1_1("Content-Length: 0\nA: b\nTransfer-Encoding: gzip\n"), 400);
+    assert_int_equal(code_1_1("Content-Length: 5\nTransfer-Encoding: chunked\n"), 400);
+    assert_int_equal(code_1_1("Transfer-Encoding: chunked\nContent-Length: 5\n"), 400);
+    assert_int_equal(code_1_1("Content-Length: 0\nA: b\nTransfer-Encoding: gzip\n"), 400);
 }
 
 static void test_connection_options_decide_about_keep_alive(void **state)
@@ -266,8 +266,8 @@ static void test_expect_must_be_100_continue(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char lines[128];
         (void)snprintf(lines, sizeof lines, "Expect: %s\n", refused[i]);
-        assert_int_equal(answer_1_1(lines), 417);
-        assert_int_equal(answer_1_0(lines), 417);
+        assert_int_equal(code_1_1(lines), 417);
+        assert_int_equal(code_1_0(lines), 417);
     }
 }
 

@@ -68,7 +68,7 @@ static void test_only_http_1_is_accepted(void **state)
     (void)state;
     static const struct {
         const char *version;
-        int response, minor;
+        int code, minor;
     } cases[] = {
         {"HTTP/1.1", BB_OK, 1},  {"HTTP/1.0", BB_OK, 0},
         {"HTTP/1.2", BB_OK, 1},  {"HTTP/1.9", BB_OK, 1},
@@ -91,7 +91,7 @@ static void test_only_http_1_is_accepted(void **state)
         char bytes[128];
         int len = snprintf(bytes, sizeof bytes, "GET / %s\r\nHost: h\r\n\r\n", cases[i].version);
         const struct outcome *outcome = parse(bytes, (size_t)len);
-        if (outcome->code != cases[i].response) fail_msg("\"%s\": %d", cases[i].version, outcome->code);
+        if (outcome->code != cases[i].code) fail_msg("\"%s\": %d", cases[i].version, outcome->code);
         if (outcome->code == BB_OK) assert_int_equal(outcome->head.minor_version, cases[i].minor);
     }
     assert_int_equal(code_of(BYTES("GET /\r\n")), 400);
@@ -117,7 +117,7 @@ static void test_one_empty_line_before_a_request_is_ignored(void **state)
 
 /* ---- field lines ---- */
 
-static int status_of_line(const char *line, size_t len)
+static int code_of_line(const char *line, size_t len)
 {
     char bytes[256];
     size_t before = (size_t)snprintf(bytes, sizeof bytes, "GET / HTTP/1.1\r\nHost: h\r\n");
@@ -171,7 +171,7 @@ static void test_malformed_field_lines_are_rejected(void **state)
                "c")},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (status_of_line(lines[i].bytes, lines[i].len) != 400) fail_msg("%s", lines[i].bytes);
+        if (code_of_line(lines[i].bytes, lines[i].len) != 400) fail_msg("%s", lines[i].bytes);
 }
 
 static void test_field_values_lose_their_surrounding_blanks(void **state)
@@ -265,10 +265,10 @@ static void test_a_head_that_may_have_ended_is_parsed_again(void **state)
 
 /* ---- the corpus ---- */
 
-static int expected_status(const char *file)
+static int expected_code(const char *file)
 {
     char name[128], word[8];
-    if (sscanf(file, "%127[^.].%7[^.].http", name, word) != 2) fail_msg("%s: no answer in its name", file);
+    if (sscanf(file, "%127[^.].%7[^.].http", name, word) != 2) fail_msg("%s: no code in its name", file);
     if (strcmp(word, "ok") == 0) return BB_OK;
     if (strcmp(word, "more") == 0) return BB_AGAIN;
     int status = atoi(word);
@@ -298,7 +298,7 @@ static void test_each_request_of_the_corpus_is_answered_as_its_name_says(void **
     for (struct dirent *entry; (entry = readdir(directory));) {
         if (entry->d_name[0] == '.') continue;
         size_t len = read_request(entry->d_name, bytes, sizeof bytes);
-        int code = code_of(bytes, len), expected = expected_status(entry->d_name);
+        int code = code_of(bytes, len), expected = expected_code(entry->d_name);
         if (code != expected) fail_msg("%s: %d", entry->d_name, code);
         requests++;
     }

@@ -29,7 +29,7 @@ static struct bb_settings settings_for(uint64_t spool_max)
     return settings;
 }
 
-static int client_new_saying(const char *text)
+static int connect_and_say(const char *text)
 {
     int fd = lanes_connect(&lanes);
     say(fd, text);
@@ -75,10 +75,10 @@ static void test_the_only_lane_waits_for_a_slow_client_for_a_second(void **state
     struct bb_settings settings = settings_for(1);
     settings.worker_timeout = 60000; /* so the lane's owner state is ALONE during the request, not IDLE */
     lanes_start(&lanes, 1, &settings);
-    int slow = client_new_saying(LARGE);
+    int slow = connect_and_say(LARGE);
     await_waiting(1);
     uint64_t since = __real_bb__clock_ms();
-    int other = client_new_saying(SMALL);
+    int other = connect_and_say(SMALL);
     assert_true(lanes_read(other, "/small 0"));
     assert_true(__real_bb__clock_ms() - since >= 1000);
     assert_false(reads_all(slow));
@@ -96,7 +96,7 @@ static void test_a_lane_waits_for_a_slow_client_while_no_request_waits(void **st
     settings.request_timeout = 2000; /* ms; the time that the lane waits for the client does not count */
     settings.min_body_rate = 0;
     lanes_start(&lanes, 1, &settings);
-    int slow = client_new_saying(LARGE);
+    int slow = connect_and_say(LARGE);
     for (int fifth = 0; fifth < 7; fifth++) { /* fifths of a second */
         await_waiting(1);
         uint64_t waited = atomic_load(&lanes.threads[0].lane->reply.waited);
@@ -117,13 +117,13 @@ static void test_half_of_the_lanes_go_on_waiting_for_slow_clients(void **state)
     assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 8), BB_OK);
     lanes_start(&lanes, 4, &settings);
     int slow[3], others[2];
-    for (int i = 0; i < 3; i++) slow[i] = client_new_saying(LARGE);
-    int busy = client_new_saying("GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    for (int i = 0; i < 3; i++) slow[i] = connect_and_say(LARGE);
+    int busy = connect_and_say("GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_int_equal(sem_wait(&lanes.entered), 0);
     await_waiting(3);
     assert_int_equal(bb_scoreboard_slow(lanes_scoreboard).readers, 0);
     for (int i = 0; i < 2; i++) {
-        others[i] = client_new_saying(SMALL);
+        others[i] = connect_and_say(SMALL);
         assert_true(lanes_read(others[i], "/small 0"));
     }
     assert_int_equal(bb_scoreboard_slow(lanes_scoreboard).readers, 1);
@@ -146,15 +146,15 @@ static void test_a_client_whose_response_takes_the_room_is_reset_first(void **st
     (void)state;
     struct bb_settings settings = settings_for(LANES_LARGE + LANES_LARGE / 3); /* room for one response */
     lanes_start(&lanes, 1, &settings);
-    int hog = client_new_saying(LARGE), first = client_new_saying(SMALL);
+    int hog = connect_and_say(LARGE), first = connect_and_say(SMALL);
     assert_true(lanes_read(first, "/small 0"));
     for (int half = 0; half < 20; half++) { /* steps of 500 ms; a step of over 1 s would look like a freeze */
         atomic_fetch_add(&later, 500);
         assert_true(lanes_ask(first, "/small", "", ""));
     }
-    int honest = client_new_saying(LARGE);
+    int honest = connect_and_say(LARGE);
     await_waiting(1);
-    int other = client_new_saying(SMALL);
+    int other = connect_and_say(SMALL);
     assert_true(lanes_read(other, "/small 0"));
     assert_true(reads_all(honest));
     assert_false(reads_all(hog));
@@ -171,8 +171,8 @@ static void test_a_client_that_has_just_begun_is_not_the_slowest(void **state)
     (void)state;
     const uint64_t now = 1000 * 1000;
     const struct bb__conn old = {
-        .fd = -1, .response_spool.fd = -1, .unsent_since = now - 60000, .owed = 60 * 1000};
-    const struct bb__conn fresh = {.fd = -1, .response_spool.fd = -1, .unsent_since = now - 50};
+        .fd = -1, .response_spool.fd = -1, .unsent.since = now - 60000, .unsent.owed = 60 * 1000};
+    const struct bb__conn fresh = {.fd = -1, .response_spool.fd = -1, .unsent.since = now - 50};
     assert_true(bb__conn_taking_rate(&old, now) < bb__conn_taking_rate(&fresh, now));
 }
 

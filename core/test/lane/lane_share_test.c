@@ -143,11 +143,11 @@ static void test_a_request_that_was_passed_on_comes_first(void **state)
     struct crowd crowd = new_crowd(1000);
     struct bb_lane *lane = crowd.host->lane;
     for (int i = 0; i < 3; i++) ask(&crowd, i, "/own");
-    ask(&crowd, 3, "/relayed");
+    ask(&crowd, 3, "/passed");
     pass_on(crowd.host, lane->set.conns); /* the newest connection */
     host_settle(crowd.host);
     assert_all_responded(&crowd);
-    assert_string_equal(order, "/relayed/own/own/own");
+    assert_string_equal(order, "/passed/own/own/own");
     free_crowd(&crowd);
 }
 
@@ -166,7 +166,7 @@ static void test_new_connections_and_the_shared_queue_take_turns(void **state)
         struct crowd crowd = new_crowd(is_long ? 1000 : 0);
         struct client *fresh[CLIENTS];
         if (is_long) crowd.host->app = app_takes_its_time;
-        for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/relayed");
+        for (int i = 0; i < CLIENTS; i++) ask(&crowd, i, "/passed");
         while (crowd.host->lane->set.conns) {
             pass_on(crowd.host, crowd.host->lane->set.conns);
             bb__worker_nudge(crowd.host->worker); /* a nudge (an empty message) does not count as a turn */
@@ -178,7 +178,7 @@ static void test_new_connections_and_the_shared_queue_take_turns(void **state)
         host_settle(crowd.host);
         assert_all_responded(&crowd);
         const char *second = order + (order[1] == 'n' ? strlen("/new") : 0);
-        assert_int_equal(strncmp(second, "/relayed/new/relayed/new/relayed/new/relayed", 44), 0);
+        assert_int_equal(strncmp(second, "/passed/new/passed/new/passed/new/passed", 40), 0);
         for (int i = 0; i < CLIENTS; i++) client_free(fresh[i]);
         free_crowd(&crowd);
     }
@@ -190,7 +190,7 @@ static struct crowd *passing;
 static void app_passes_one_on(struct host *host, const struct bb_request *request)
 {
     host->app = app_notes_order;
-    ask(passing, CLIENTS - 1, "/relayed");
+    ask(passing, CLIENTS - 1, "/passed");
     pass_on(host, host->lane->set.conns->set.next);
     app_notes_order(host, request);
 }
@@ -208,7 +208,7 @@ static void test_long_requests_are_accepted_one_at_a_time(void **state)
         client_say(fresh[i], "GET /new HTTP/1.1\r\nHost: x\r\n\r\n");
     }
     host_settle(crowd.host);
-    assert_string_equal(order, "/new/relayed/new/new/new");
+    assert_string_equal(order, "/new/passed/new/new/new");
     for (int i = 0; i < CLIENTS; i++) client_free(fresh[i]);
     free_crowd(&crowd);
 }

@@ -45,7 +45,7 @@ enum mistake {
     RESPOND_BY_STORE, /* the I/O thread responds after a plain store, although the lane can respond, too */
     ALONE_AND_UNTIMED, /* a lane with one connection keeps its set, although its requests have a timeout */
     ALONE_BY_STORE,    /* a lane that is ALONE takes its set back by a store, even if the I/O thread has it */
-    PAUSED_UNTOLD,     /* no nudge is sent when lanes pause accepting */
+    PAUSED_UNNOTICED,  /* no nudge is sent when lanes pause accepting */
     NUDGE_KEPT,        /* a lane receives a nudge while accepting is paused, and sends no other nudge */
     PAUSED_FOR_GOOD,   /* accepting stays paused when no lane is busy any more */
     FORGOTTEN_DEAD,    /* no nudge is sent after a lane was killed */
@@ -116,23 +116,23 @@ enum source {
 };
 
 enum io_thread_at {
-    P_LOOKS,
-    P_DECIDES,
-    P_LEAVES,
-    P_UNWATCHES,
-    P_PASSES,
-    P_POLLS,
-    P_LIMITS,
-    P_RESPONDS,
-    P_HOLDS,
-    P_GIVES,
-    P_TELLS,
-    P_PAUSES,
-    P_RESTS,
-    P_CHECKS,
-    P_SLEEPS,
-    P_WAKES,
-    P_CLEARS
+    IO_LOOKS,
+    IO_DECIDES,
+    IO_LEAVES,
+    IO_UNWATCHES,
+    IO_PASSES,
+    IO_POLLS,
+    IO_LIMITS,
+    IO_RESPONDS,
+    IO_HOLDS,
+    IO_GIVES,
+    IO_TELLS,
+    IO_PAUSES,
+    IO_RESTS,
+    IO_CHECKS,
+    IO_SLEEPS,
+    IO_WAKES,
+    IO_CLEARS
 };
 
 struct io {

@@ -20,7 +20,7 @@ static inline void to_next_lane(const struct model *model, struct io *io, enum i
 
 static inline void look_on(const struct model *model, struct io *io)
 {
-    to_next_lane(model, io, P_LOOKS, model->pauses ? P_PAUSES : P_RESTS);
+    to_next_lane(model, io, IO_LOOKS, model->pauses ? IO_PAUSES : IO_RESTS);
 }
 
 static inline bool take(const struct model *model, struct bb__owner *owner, unsigned word)
@@ -42,9 +42,9 @@ static inline void decide(struct model *model, struct state *state)
     }
     bool is_alone = was == BB_OWNER_ALONE && choose(model, 2) == 1;
     if ((is_long || is_alone) && take(model, owner, io->word))
-        io->at = P_LEAVES;
+        io->at = IO_LEAVES;
     else if (was == BB_OWNER_PARKED && bb__owner_unpark(owner))
-        io->at = P_PASSES;
+        io->at = IO_PASSES;
     else
         look_on(model, io);
 }
@@ -53,7 +53,7 @@ static inline void leave_sources(struct model *model, struct state *state)
 {
     struct lane *lane = &state->lanes[state->io.lane];
     lane->sources = lane->reported = 0;
-    state->io.at = P_UNWATCHES;
+    state->io.at = IO_UNWATCHES;
     if (model->mistake != NO_NUDGE) nudge(model, state);
 }
 
@@ -65,21 +65,21 @@ static inline void unwatch(const struct model *model, struct state *state)
     if (model->mistake != BATCH_KEPT) lane->batch = 0;
     lane->queued = true;
     lane->edge = events_of(model, state, state->io.lane) != 0;
-    state->io.at = P_PASSES;
+    state->io.at = IO_PASSES;
 }
 
 static inline void pass_ready(struct model *model, struct state *state)
 {
     unsigned ready = first_ready(model, state, state->io.lane);
     if (is_wanted(state) || ready == NOBODY || keeps(model, state) || !pass(model, state, ready))
-        state->io.at = P_POLLS;
+        state->io.at = IO_POLLS;
 }
 
 static inline void poll_set(struct model *model, struct state *state)
 {
     uint8_t events = events_of(model, state, state->io.lane);
     if (is_wanted(state) || !events) {
-        state->io.at = P_LIMITS;
+        state->io.at = IO_LIMITS;
         return;
     }
     struct conn *conn = &state->conns[first_of(events)];
@@ -91,7 +91,7 @@ static inline void poll_set(struct model *model, struct state *state)
         conn->place = READY;
     else
         (void)pass(model, state, first_of(events));
-    if (model->mistake == EVENTS_LEFT) state->io.at = P_LIMITS;
+    if (model->mistake == EVENTS_LEFT) state->io.at = IO_LIMITS;
 }
 
 static inline void hold(const struct model *model, struct state *state)
@@ -101,7 +101,7 @@ static inline void hold(const struct model *model, struct state *state)
     if (model->mistake == HOLD_BY_STORE)
         atomic_init(&owner->word, bb__owner_with_state(bb__owner_look(owner), BB_OWNER_PARKED));
     else if (!bb__owner_park(owner)) {
-        state->io.at = P_GIVES;
+        state->io.at = IO_GIVES;
         return;
     }
     look_on(model, &state->io);
@@ -110,7 +110,7 @@ static inline void hold(const struct model *model, struct state *state)
 static inline void give(struct state *state)
 {
     bb__owner_give(&state->owner[state->io.lane]);
-    state->io.at = P_TELLS;
+    state->io.at = IO_TELLS;
 }
 
 static inline void tell_lane(const struct model *model, struct state *state)
@@ -144,13 +144,13 @@ static inline void rest(struct model *model, struct state *state)
     struct io *io = &state->io;
     if (choose(model, 2) == 0) {
         for (unsigned lane = 0; lane < model->lanes; lane++) state->lanes[lane].edge = false;
-        io->at = P_LOOKS;
+        io->at = IO_LOOKS;
         return;
     }
     io->asleep = model->mistake != HELD_UNANNOUNCED || !holds_any(model, state);
-    io->at = io->asleep && model->mistake != NO_SECOND_LOOK ? P_CHECKS : P_SLEEPS;
+    io->at = io->asleep && model->mistake != NO_SECOND_LOOK ? IO_CHECKS : IO_SLEEPS;
     io->timed = false;
-    for (unsigned lane = 0; io->at == P_SLEEPS && lane < model->lanes; lane++)
+    for (unsigned lane = 0; io->at == IO_SLEEPS && lane < model->lanes; lane++)
         io->timed = io->timed || has_to_try(model, state, lane);
 }
 
@@ -160,11 +160,11 @@ static inline void check(const struct model *model, struct state *state)
     if (bb__owner_state_of(bb__owner_look(&state->owner[io->lane])) == BB_OWNER_BUSY) {
         io->asleep = io->timed = false;
         io->lane = 0;
-        io->at = P_LOOKS;
+        io->at = IO_LOOKS;
         return;
     }
     io->timed = io->timed || has_to_try(model, state, io->lane);
-    to_next_lane(model, io, P_CHECKS, P_SLEEPS);
+    to_next_lane(model, io, IO_CHECKS, IO_SLEEPS);
 }
 
 static inline bool wake_up(const struct model *model, struct state *state)
@@ -178,7 +178,7 @@ static inline bool wake_up(const struct model *model, struct state *state)
     for (unsigned lane = 0; lane < model->lanes; lane++) state->lanes[lane].edge = false;
     io->saw_kick = io->kick;
     io->timed = false;
-    io->at = P_WAKES;
+    io->at = IO_WAKES;
     return true;
 }
 
@@ -186,7 +186,7 @@ static inline void clear_kick(struct io *io)
 {
     if (io->saw_kick) io->kick = false;
     io->saw_kick = false;
-    io->at = P_LOOKS;
+    io->at = IO_LOOKS;
 }
 
 /* Returns false if the I/O thread waits. */
@@ -194,56 +194,56 @@ static inline bool io_thread_step(struct model *model, struct state *state)
 {
     struct io *io = &state->io;
     switch ((enum io_thread_at)io->at) {
-    case P_LOOKS:
+    case IO_LOOKS:
         io->word = bb__owner_look(&state->owner[io->lane]);
-        io->at = P_DECIDES;
+        io->at = IO_DECIDES;
         return true;
-    case P_DECIDES:
+    case IO_DECIDES:
         decide(model, state);
         return true;
-    case P_LEAVES:
+    case IO_LEAVES:
         leave_sources(model, state);
         return true;
-    case P_UNWATCHES:
+    case IO_UNWATCHES:
         unwatch(model, state);
         return true;
-    case P_PASSES:
+    case IO_PASSES:
         pass_ready(model, state);
         return true;
-    case P_POLLS:
+    case IO_POLLS:
         poll_set(model, state);
         return true;
-    case P_LIMITS:
+    case IO_LIMITS:
         limit(model, state);
         return true;
-    case P_RESPONDS:
+    case IO_RESPONDS:
         respond_by_store(state);
         return true;
-    case P_HOLDS:
+    case IO_HOLDS:
         hold(model, state);
         return true;
-    case P_GIVES:
+    case IO_GIVES:
         give(state);
         return true;
-    case P_TELLS:
+    case IO_TELLS:
         tell_lane(model, state);
         return true;
-    case P_PAUSES:
+    case IO_PAUSES:
         pause(model, state);
         return true;
-    case P_RESTS:
+    case IO_RESTS:
         rest(model, state);
         return true;
-    case P_CHECKS:
+    case IO_CHECKS:
         check(model, state);
         return true;
-    case P_SLEEPS:
+    case IO_SLEEPS:
         return wake_up(model, state);
-    case P_WAKES:
+    case IO_WAKES:
         io->asleep = false;
-        io->at = P_CLEARS;
+        io->at = IO_CLEARS;
         return true;
-    case P_CLEARS:
+    case IO_CLEARS:
         clear_kick(io);
         return true;
     }

@@ -249,7 +249,7 @@ static inline void answered(struct model *model, struct state *state, unsigned l
     if (it->current == NOBODY) return;
     struct conn *conn = &state->conns[it->current];
     if (it->responses != 1) model->violation = "a request is answered twice, or not at all";
-    if (it->is_cut && it->response == BB_RESPONSE_ENDED) model->violation = "an answer is cut that is whole";
+    if (it->is_cut && it->response == BB_RESPONSE_ENDED) model->violation = "a whole response is cut";
     conn->place = IN_SET;
     conn->registered = true;
     conn->endless = false;

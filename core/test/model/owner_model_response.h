@@ -14,7 +14,7 @@ static struct {
     struct bb__conn conn;
 } stage;
 
-/* Sets up a lane with a request that is past its timeout. */
+/* Sets up a lane with a request. */
 static inline struct bb_lane *on_stage(const struct model *model, const struct lane *lane)
 {
     stage.worker.settings.request_timeout = model->limited;
@@ -59,13 +59,13 @@ static inline void finish(const struct model *model, struct lane *lane)
 static inline void limit(struct model *model, struct state *state)
 {
     struct lane *lane = &state->lanes[state->io.lane];
-    state->io.at = P_HOLDS;
+    state->io.at = IO_HOLDS;
     if (is_wanted(state) && model->mistake != LATE_LIMIT) return;
     if (!model->limited || lane->current == NOBODY || lane->overdue || choose(model, 2) == 0) return;
     if (lane->at == L_WAITS) model->violation = "a host that is back has no time left";
     lane->overdue = true;
     if (model->mistake == RESPOND_BY_STORE && lane->response == BB_RESPONSE_OPEN) {
-        state->io.at = P_RESPONDS;
+        state->io.at = IO_RESPONDS;
         return;
     }
     if (model->mistake == CUT_WITHOUT_STEP && lane->response != BB_RESPONSE_OPEN) {
@@ -84,7 +84,7 @@ static inline void respond_by_store(struct state *state)
     struct lane *lane = &state->lanes[state->io.lane];
     lane->response = BB_RESPONSE_BY_IO;
     lane->responses++;
-    state->io.at = P_HOLDS;
+    state->io.at = IO_HOLDS;
 }
 
 #endif

@@ -19,7 +19,7 @@ static inline void leave_to_others(struct model *model, struct state *state)
     state->accept_paused = true;
     for (unsigned lane = 0; lane < model->lanes; lane++)
         state->lanes[lane].sources = state->lanes[lane].reported = 0;
-    if (model->mistake != PAUSED_UNTOLD) nudge(model, state);
+    if (model->mistake != PAUSED_UNNOTICED) nudge(model, state);
 }
 
 static inline void come_back(const struct model *model, struct state *state)
@@ -40,10 +40,10 @@ static inline void pause(struct model *model, struct state *state)
     for (unsigned lane = 0; lane < model->lanes; lane++) busy = busy || is_taken(state, lane);
     if (busy && !state->accept_paused) leave_to_others(model, state);
     if (!busy && state->accept_paused && model->mistake != PAUSED_FOR_GOOD) come_back(model, state);
-    state->io.at = P_RESTS;
+    state->io.at = IO_RESTS;
     if (!busy) return;
     for (unsigned lane = 0; lane < model->lanes; lane++) state->lanes[lane].edge = false;
-    state->io.at = P_LOOKS; /* the I/O thread checks the lanes again after a tick */
+    state->io.at = IO_LOOKS; /* the I/O thread checks the lanes again after a tick */
 }
 
 /* While accepting is paused, a lane puts connections with new requests into the shared queue. Returns false

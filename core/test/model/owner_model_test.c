@@ -86,7 +86,7 @@ static void assert_no_fault(const struct size *size)
     const char *fault = find_fault(size, NO_MISTAKE, &states);
     print_message("%u lanes, %u connections (%u new), requests %u%s%s%s%s%s: %u states\n", size->lanes,
                   size->conns, size->new, size->requests, size->limited ? ", limited" : "", locks[size->lock],
-                  size->pauses ? ", standing back" : "", size->drains ? ", drained" : "",
+                  size->pauses ? ", accepting pauses" : "", size->drains ? ", drained" : "",
                   size->mortal ? ", one killed" : "", states);
     if (fault) fail_msg("%s", fault);
     assert_true(states > 50);
@@ -163,7 +163,7 @@ static void test_each_mistake_is_found(void **state)
     static const char two[] = "two have the set", stuck[] = "there is no way to the end",
                       gone[] = "the lane reads a connection that it has not any more",
                       twice[] = "a request is answered twice, or not at all",
-                      whole[] = "an answer is cut that is whole",
+                      whole[] = "a whole response is cut",
                       lanes_own[] = "the I/O thread reads the connection that the lane has";
     static const struct {
         const char *name;
@@ -183,15 +183,15 @@ static void test_each_mistake_is_found(void **state)
         {"no nudge, and a new connection", NO_NUDGE, &one_new, stuck},
         {"no wake", NO_WAKE, &two_clients, stuck},
         {"events left", EVENTS_LEFT, &three_clients, stuck},
-        {"an answer by a store", RESPOND_BY_STORE, &limited, twice},
+        {"a response by a store", RESPOND_BY_STORE, &limited, twice},
         {"no time for one that is back", LATE_LIMIT, &limited, "a host that is back has no time left"},
         {"a cut without a step", CUT_WITHOUT_STEP, &limited, whole},
         {"an end without a step", END_WITHOUT_STEP, &limited, whole},
         {"alone, and nobody counts the time", ALONE_AND_UNTIMED, &alone_limited, stuck},
         {"alone, and back by a store", ALONE_BY_STORE, &alone_watched, two},
-        {"lanes that stand back take wake-ups along", PAUSED_UNTOLD, &paused_and_one_new, stuck},
+        {"lanes that pause accepting take wake-ups along", PAUSED_UNNOTICED, &paused_and_one_new, stuck},
         {"they keep a nudge to themselves", NUDGE_KEPT, &paused_and_one_new, stuck},
-        {"they stand back for good", PAUSED_FOR_GOOD, &accept_paused, stuck},
+        {"they pause for good", PAUSED_FOR_GOOD, &accept_paused, stuck},
         {"nobody nudges for the dead", FORGOTTEN_DEAD, &killed_and_one_new, stuck},
         {"a lane that was woken, unmarked", WOKEN_UNMARKED, &held, stuck},
         {"unmarked, and a new connection", WOKEN_UNMARKED, &held_and_one_new, stuck},

@@ -42,7 +42,7 @@ static inline void normalize(const struct model *model, struct state *state)
     for (unsigned lane = 0; lane < model->lanes; lane++) {
         unsigned word = bb__owner_look(&state->owner[lane]), last = word >> BB_OWNER_STATE_BITS;
         if (state->lanes[lane].stored != 0) state->lanes[lane].stored = 2 * NUMBER_ONE | BB_OWNER_BUSY;
-        if (io->lane == lane) io->word = io->at == P_DECIDES ? renumber(io->word, last) : 0;
+        if (io->lane == lane) io->word = io->at == IO_DECIDES ? renumber(io->word, last) : 0;
         if (io->watched[lane] >> BB_OWNER_STATE_BITS != last) io->watched[lane] = 0;
         io->watched[lane] = io->watched[lane] ? renumber(io->watched[lane], last) : 0;
         atomic_init(&state->owner[lane].word, renumber(word, last));
@@ -57,7 +57,7 @@ static inline bool lane_has_set(const struct lane *lane)
 
 static inline bool io_thread_has_set(const struct io *io, unsigned lane)
 {
-    return io->lane == lane && io->at >= P_LEAVES && io->at <= P_GIVES;
+    return io->lane == lane && io->at >= IO_LEAVES && io->at <= IO_GIVES;
 }
 
 static inline unsigned in_shared_queue(const struct state *state, unsigned conn)

@@ -32,7 +32,7 @@ static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture->descriptors = open_descriptors();
-    strcpy(fixture->directory, "/tmp/bontebok-spill-XXXXXX");
+    strcpy(fixture->directory, "/tmp/bontebok-spool-XXXXXX");
     assert_non_null(mkdtemp(fixture->directory));
     fixture->budget.max = MAX;
     fixture->budget.directory = fixture->directory;

@@ -1,4 +1,5 @@
-/* timeouts_test.c: when timeouts are due. Compares the code with a simple, slow table. */
+/* timeouts_test.c: when timeouts are due. The last test compares the code with a simple table of due
+ * times. The table is slow, because each search reads all entries. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -92,7 +92,7 @@ static void *free_lane(void *argument)
 }
 
 /* The old lane ends while a new lane is made. Both lanes wait for the worker's lock. The new lane is counted
- * in listen.lanes before it has the lock. So the old lane knows that it is not the last lane. */
+ * in listen.lane_count before it has the lock. So the old lane knows that it is not the last lane. */
 static void test_a_lane_that_begins_as_the_last_lane_ends_takes_the_queue(void **state)
 {
     (void)state;

@@ -190,7 +190,7 @@ module Bontebok
     def check_request_limits
       return if self[:request_timeout].zero? || self[:request_timeout_soft] < self[:request_timeout]
 
-      @warnings += ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the 504"]
+      @warnings += ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the response"]
     end
 
     def default_host

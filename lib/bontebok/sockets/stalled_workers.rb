@@ -56,7 +56,7 @@ module Bontebok
       stops = pids.to_h { |pid| [pid, @stops.call(pid)] }.compact
       @stopped = stops.to_h { |pid, stop| [[pid, stop], @stopped.fetch([pid, stop], now)] }
       long = @stopped.select { |_, since| now - since >= @seconds }
-      long.to_h { |(pid, _), _| [pid, "has not moved for #{@seconds} s: its process is stopped, without a request"] }
+      long.to_h { |(pid, _), _| [pid, "has not moved for #{@seconds} s: its process is frozen, without a request"] }
     end
 
     # seconds: the time since this object began to watch the workers.

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # While a worker's lanes (threads that serve requests) have requests, shows on the scoreboard and in the process's
-  # title that the main thread runs. StalledWorkers reads the scoreboard (WorkerTimeout). If another thread keeps Ruby's
-  # lock, the main thread does not run.
+  # Shows on the scoreboard that a worker's main thread runs, while the worker's lanes (threads that serve requests)
+  # have requests. Shows in the process's title whether the lanes have requests. StalledWorkers reads the scoreboard
+  # (WorkerTimeout). If another thread keeps Ruby's lock, the main thread does not run.
   #
   # This costs a request no time. The lanes report only the first request after a rest (a time without requests). After
   # this report, the main thread calls #look at each interval, until the lanes rest again. An idle worker is not woken.

@@ -44,7 +44,7 @@ class OnErrorTest < Support::LaneCase
 
       assert_equal PLAIN, server.get.body
       assert_equal "boom", server.next_report.error.message
-      assert_told_of_the_result Bontebok::Core::InvalidReply, server
+      assert_reported_for_on_error "send the", Bontebok::Core::InvalidReply, server
     end
   end
 
@@ -54,7 +54,7 @@ class OnErrorTest < Support::LaneCase
 
     assert_raises(Support::Client::Closed) { server.get }
     assert_equal "boom", server.next_report.error.message
-    assert_told_of_the_result IndexError, server
+    assert_reported_for_on_error "send the", IndexError, server
     assert_equal 1, body.closed
   end
 
@@ -86,6 +86,15 @@ class OnErrorTest < Support::LaneCase
     end
   end
 
+  def test_a_body_that_is_not_sent_and_cannot_be_closed_is_reported
+    given = Body.new(->(_) {}, close: -> { raise IndexError })
+    server = serve(on_error: ->(*) { [500, {}, given] }) { [200, {}, Body.new(->(_) { raise "boom" })] }
+
+    assert_equal PLAIN, server.get.body
+    assert_equal "boom", server.next_report.error.message
+    assert_reported_for_on_error "close the unsent", IndexError, server
+  end
+
   def test_on_error_is_called_for_an_exception_after_the_response
     asked = Queue.new
     body = Body.new(->(out) { out.call("whole") }, close: -> { raise "late" })
@@ -101,9 +110,9 @@ class OnErrorTest < Support::LaneCase
     serve(**options) { raise "boom" }
   end
 
-  def assert_told_of_the_result(kind, server)
+  def assert_reported_for_on_error(what, kind, server)
     report = server.next_report
 
-    assert_equal ["GET /: cannot send or close the response of on_error", kind], [report.message, report.error.class]
+    assert_equal ["GET /: cannot #{what} response of on_error", kind], [report.message, report.error.class]
   end
 end

@@ -7,8 +7,8 @@ require_relative "../support/lane_case"
 class ExtSiblingsTest < Support::LaneCase
   Core = Bontebok::Core
 
-  # Starts two workers in this process, each with its own listener. Both sockets are bound to the same path, because the
-  # workers of a server have the same listeners.
+  # Starts two workers in this process, each with its own socket. #listener binds both sockets to the same path, because
+  # a worker serves a connection of the other worker only if both workers have a listener with the same address.
   def siblings
     ends = Socket.pair(:UNIX, :SEQPACKET)
     @scoreboard = Core::Scoreboard.new(8)

@@ -77,7 +77,7 @@ class ProcessStalledTest < Support::TestCase
       client.request("GET", "/")
       assert_includes %i[eof reset], client.wait_for_end
     end
-    told = "worker (pid #{former.first}) has not moved for 1.0 s: its process is stopped, without a request: killed\n"
+    told = "worker (pid #{former.first}) has not moved for 1.0 s: its process is frozen, without a request: killed\n"
     server.wait_for_output(/ error .* #{Regexp.escape(told)}/)
     wait_for_workers(server, 1, without: former)
     assert_equal 200, server.get.status

@@ -72,8 +72,8 @@ class ProcessGenerationsTest < Support::TestCase
     end
   end
 
-  # WorkerBootTimeout does not apply to the next generation after the former master has died, because no other master
-  # can start workers.
+  # WorkerBootTimeout limits the next generation only while the former master lives. If the former master has died, only
+  # the next master can start workers, so the next master is not stopped.
   def test_the_next_generation_has_no_limit_after_the_former_master_has_died
     server = start("--worker-boot-timeout", "10s")
     former = [master(server).pid, *workers(server)]

@@ -42,7 +42,7 @@ class ProcessMasterGuardTest < Support::TestCase
     former = [master(server).pid, *workers(server)]
     { "refresh" => /the cache is broken \(RuntimeError\)/, "watchdog" => /exit \(SystemExit\)/ }.each do |name, message|
       temp_file(name)
-      server.wait_for_output(/ #{former.first} .* the thread #{name} \S+config\.ru:2 .* continues: #{message}$/)
+      server.wait_for_output(/ error #{former.first} .* thread #{name} \S+config\.ru:2 .* continues: #{message}$/)
       server.wait_for_output(/^\s+\S+config\.ru:\d+:in .*block in/)
     end
     temp_file("careless")

@@ -35,10 +35,10 @@ module AskingCrowd
   # The clients send requests while the block runs. Returns the fates of all requests.
   def asking(server)
     @fates = Queue.new
-    @relays = 0
+    @passed = 0
     @stopped = false
     clients = Array.new(KEPT) { |number| Thread.new { keep_asking(server, "kept#{number}") } } +
-              Array.new(FRESH) { |number| Thread.new { ask_anew(server, "fresh#{number}") } }
+              Array.new(FRESH) { |number| Thread.new { ask_on_new_connections(server, "fresh#{number}") } }
     yield
     @stopped = true
     clients.each(&:join)
@@ -50,7 +50,7 @@ module AskingCrowd
 
   # Counts requests that were answered by another worker than the previous request of the connection. The count may be
   # too low.
-  attr_reader :relays
+  attr_reader :passed
 
   # Returns { id => pid of the worker that has begun the request }. Fails if a request was begun twice.
   def begun
@@ -90,7 +90,7 @@ module AskingCrowd
     client&.close
   end
 
-  def ask_anew(server, name)
+  def ask_on_new_connections(server, name)
     (0..).each do |number|
       break if @stopped
 
@@ -111,7 +111,7 @@ module AskingCrowd
     id, pid = client.read_response.body.split
     assert_equal fate.id, id
     fate.answered_by = pid.to_i
-    @relays += 1 if fate.moved?
+    @passed += 1 if fate.moved?
     fate.answered_by
   rescue Support::Client::Closed
     nil

@@ -12,8 +12,8 @@ module Lint
     def self.read(objects)
       return [] if objects.empty?
 
-      output, status = Open3.capture2("nm", "--extern-only", "--format=posix", "--print-file-name", *objects)
-      raise "nm fails" unless status.success?
+      output, errors, status = Open3.capture3("nm", "--extern-only", "--format=posix", "--print-file-name", *objects)
+      raise "nm fails: #{errors}" unless status.success?
 
       output.scan(/^(.*?): (\S+) (\w)\b/).map { |object, name, type| [object, name, !UNDEFINED.include?(type)] }
     end

@@ -78,7 +78,7 @@ class ConfigTest < Support::TestCase
 
   def test_a_soft_limit_that_is_not_below_the_hard_limit_causes_a_warning
     limits = { request_timeout: ["5"], request_timeout_soft: ["5"] }
-    assert_equal ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the 504"],
+    assert_equal ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the response"],
                  config(limits).warnings
     assert_empty config(limits.merge(request_timeout: ["6"])).warnings
     assert_empty config(limits.merge(request_timeout: ["0"])).warnings

@@ -47,7 +47,7 @@ class CpusTest < Support::TestCase
     end
   end
 
-  # /proc has the first 15 bytes of a script's name. The last character may be incomplete.
+  # In /proc/self/status, the kernel cuts the name of the process to 15 bytes. The cut can split a UTF-8 character.
   def test_names_may_have_any_bytes
     files = { "proc/self/mountinfo" => "29 23 0:25 / /mnt/\xff rw - tmpfs \xff rw\n#{V2}",
               "proc/self/cgroup" => "0::/\xff\n", "sys/fs/cgroup/\xff/cpu.max" => "300000 100000\n" }

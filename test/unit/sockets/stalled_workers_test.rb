@@ -44,7 +44,7 @@ class StalledWorkersTest < Support::TestCase
     assert_equal @clock.now + 15, @stalled.time
   end
 
-  STOPPED = "has not moved for 60 s: its process is stopped, without a request"
+  STOPPED = "has not moved for 60 s: its process is frozen, without a request"
 
   def test_a_frozen_worker_without_a_request_is_stalled
     show(lane(1), lane(1), lane(2))

@@ -51,7 +51,7 @@ class AppLoaderTest < Support::TestCase
     assert_raises(Bontebok::AppLoader::Failed) { load("config.ru", "# nothing to run") }
   end
 
-  # The log shows no lines of the server and no lines of Rack.
+  # The log leaves out the backtrace lines of the server and of Rack.
   def test_errors_without_a_line_of_the_application_show_no_backtrace
     { "run 42" => "Integer does not respond to call: it is no Rack application (TypeError)",
       "# nothing" => "missing run or map statement (RuntimeError)", "run (" => "(SyntaxError)" }.each do |file, told|

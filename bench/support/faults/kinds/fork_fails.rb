@@ -12,7 +12,7 @@ module Bench
       SECONDS = 6
       STOP_LIMIT = 5
 
-      def title = "fork fails for #{SECONDS} s (RLIMIT_NPROC); one of 2 workers is killed; then a stop"
+      def title = "fork fails for #{SECONDS} s (RLIMIT_NPROC); a worker is killed; a stop while fork fails"
       def settings = { workers: 2, graceful_limit: 3 }
       def path = "/sleep/0.02"
 

@@ -31,7 +31,7 @@ module Bench
 
     # The same with little disk space for unread responses.
     class SlowReadersSmall < SlowReaders
-      def title = "16 clients read 30 MB at 1 KB/s; the server has 40 MB of disk for unread responses"
+      def title = "16 clients read 30 MB at 1 KB/s; --spool-max 40M"
       def settings = { workers: 2, spool_max: "40M" }
       def readers = 16
     end

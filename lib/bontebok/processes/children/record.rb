@@ -35,7 +35,7 @@ module Bontebok
 
       def incomplete(child, seconds)
         @log.error("#{describe(child)} did not get all of its workers ready within #{seconds} s: it is stopped, " \
-                   "the former master goes on")
+                   "and the former master continues")
       end
 
       # wholly: true if all threads of the child hang.

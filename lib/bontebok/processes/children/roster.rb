@@ -2,9 +2,9 @@
 
 module Bontebok
   class Children
-    # The numbers that must have a child, and the children that exist. Used by the class Children. A child and its
-    # replacement have the same number, so a number can have several children: one that stays, and others that are
-    # replaced or told to end.
+    # The children of the supervisor or of a master. Each child has a number (1, 2, 3, ...), and each number must have a
+    # child. Used by the class Children. A child and its replacement have the same number, so a number can have several
+    # children: one that stays, and others that are replaced or told to end.
     class Roster
       include Enumerable
 
@@ -49,8 +49,9 @@ module Bontebok
         of(number).reject(&:staying?).each { |child| child.retire(seconds) }
       end
 
-      # True if the child need not wait for its replacement. This is so if the child is not loaded. It is also so if the
-      # child has not reached the step, and another child of its number is loaded and not leaving.
+      # True if the child need not wait for its replacement. A child that has reached the step must wait. A child that
+      # is not loaded need not wait. A loaded child that has not reached the step need not wait if its number has
+      # another child that is loaded and not leaving. step: :ready for a worker, :whole for a master.
       def dispensable?(child, step)
         return false if child.reached?(step)
 
@@ -75,8 +76,9 @@ module Bontebok
         others + hung.first([room, 0].max)
       end
 
-      # True if for each number a child has reached the step, or the block returns true. For the step :loaded, one
-      # loaded child is enough for all numbers that have no child yet.
+      # True if every number is settled. A number is settled if one of its children has reached the step, or if the
+      # block returns true for the number. For the step :loaded, one loaded child is enough for all numbers that have no
+      # child yet.
       def settled?(step)
         excused = step == :loaded && any? { |child| child.reached?(step) }
         @numbers.all? do |number|

@@ -4,17 +4,17 @@ require "test_helper"
 require_relative "../integration/support/asking_crowd"
 
 # Workers pass ten thousand connections to other workers. Afterwards, no process has more open descriptors than before.
-class LoadRelaysTest < Support::TestCase
+class LoadPassedRequestsTest < Support::TestCase
   include Support::OnceMore
   include AskingCrowd
 
-  RELAYS = 10_000
+  PASSED = 10_000
 
   def test_passing_on_ten_thousand_connections_leaks_no_descriptor
     server = start_bontebok(listen: :tcp, args: %w[-w 4 -t 1 -E production], rackup: application_of(0.0003))
     server.wait_for_output(/ ready in /)
     before = descriptors(server)
-    fates = asking(server) { eventually(60, "#{RELAYS} relays") { relays >= RELAYS } }
+    fates = asking(server) { eventually(60, "#{PASSED} passed") { passed >= PASSED } }
     assert_empty fates.select(&:lost?)
     assert_equal fates.size, begun.size
     assert_no_more_descriptors(server, before)
