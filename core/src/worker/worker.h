@@ -75,8 +75,7 @@ struct bb_worker {
         uint64_t addresses[BB_LISTENERS_MAX]; /* by listener number: bb__sock_address() */
         uint64_t numbers; /* one bit for each listener number, also for closed listeners */
         int count;        /* open and closed listeners; constant once a lane exists, so lanes need no lock */
-        atomic_int
-            lane_count;   /* lanes that use the listeners; in a drain the last lane closes the listeners */
+        atomic_int lane_count; /* lanes that use the listeners; the last lane of a drain closes them */
         atomic_int state; /* enum bb__listeners_state; read without the lock only after a failed accept4 */
     } listen;
 
@@ -91,8 +90,7 @@ struct bb_worker {
         atomic_uint_fast64_t limit;       /* minimum of max_connections and `fits`; UINT64_MAX: no limit */
         atomic_uint_fast64_t connections; /* connections of all lanes */
         atomic_uint_fast64_t ended_slow;  /* ms, when a slow client was last disconnected to make room */
-        atomic_uint_fast64_t
-            starved; /* ms, when accept4 first failed (EMFILE) with no open connection; else 0 */
+        atomic_uint_fast64_t starved;     /* ms, first EMFILE of accept4 with no open connection; else 0 */
     } room;
 
     struct {                /* requests that are past a limit on their time */
