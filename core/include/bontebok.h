@@ -39,7 +39,7 @@
     X(BB_ENOSPACE, -8, "the spool is full")                                                                  \
     X(BB_EFORMAT, -9, "a text in the settings is not well-formed")                                           \
     X(BB_EDISK, -10, "the disk of the spool is full or fails; errno has the reason")                         \
-    X(BB_ELOST, -11, "a message is lost: no descriptor is free")
+    X(BB_ELOST, -11, "a message of the shared queue is lost: no descriptor is free")
 
 enum bb_code {
 #define BB_CODE_ENUM(name, number, text) name = number,
@@ -78,7 +78,7 @@ struct bb_field {
     const char *value; /* without white space around the value */
     uint32_t value_len;
     uint16_t name_len;
-    uint8_t id;   /* 1..255: the lane's id for this name (letter case is ignored); 0: the name has no id */
+    uint8_t id;   /* for the host's caches. 1..255: the lane's id of this name in any letter case; 0: no id */
     uint8_t kind; /* enum bb_field_kind */
 };
 
@@ -231,8 +231,8 @@ void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreb
  * send connections to `in` and receive them from `out`, the ends of a SOCK_SEQPACKET pair. On BB_OK the
  * worker owns both ends, otherwise the caller still owns them. Without this call the worker has a queue of
  * its own. Call this before the first bb_lane_new(). A worker that does not have a connection's listener
- * sends the connection back to the queue. The fourth such worker answers the request with 503, or closes the
- * idle connection. Errors: BB_ESYSTEM, also for another kind of socket. */
+ * sends the connection back to the queue. The fourth such worker answers the request with 503, or closes a
+ * connection without a request. Errors: BB_ESYSTEM, also for sockets that are not SOCK_SEQPACKET. */
 int bb_worker_share_queue(struct bb_worker *worker, int in, int out);
 
 /* Starts the I/O thread, which blocks all signals. If the host works on a request for over a millisecond, the
@@ -249,8 +249,8 @@ int bb_worker_start_io_thread(struct bb_worker *worker);
 /* max_queue and queue_timeout need the I/O thread and a scoreboard. While all lanes of all processes are
  * busy, the I/O thread accepts new connections, and complete requests wait in the shared queue. If max_queue
  * requests wait, the next request is rejected with 503 and Retry-After. A request that has waited as long as
- * queue_timeout gets the same response, at most about 10 ms late. If the core has read the whole request, its
- * connection is kept alive. Requests for health_paths are never rejected. Events report the rejections. */
+ * queue_timeout gets the same response, at most about 10 ms late. The connection then stays open if the core
+ * has read the whole request. Requests for health_paths are never rejected. Events report the rejections. */
 
 struct bb_event;
 /* Like bb_lane_event(), for events of the I/O thread. Also works while all lanes are busy. Any thread. */
@@ -309,7 +309,7 @@ void bb_lane_wake(struct bb_lane *lane);
 
 enum bb_aside {
     BB_ASIDE_IDLE,   /* begin only if the worker is idle: bb_lane_next() has returned BB_AGAIN, no other lane
-                        has a request, and no event waits for this lane */
+                        has a request, and none of this lane's descriptors is ready */
     BB_ASIDE_ANYWAY, /* begin between any two requests of this lane */
 };
 
@@ -382,11 +382,11 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
                    uint64_t *taken);
 
 /* Blocks for a millisecond or two, so that a fast client can take the unsent bytes. If the client is slow,
- * and neither memory nor spool has room, blocks until there is room. Returns BB_OK or BB_AGAIN: call
- * bb_reply_write() again. BB_AGAIN: bb_lane_wake() was called, or the I/O thread has made room. BB_EGONE: the
- * client has reset the connection, has taken nothing for write_timeout (or for keepalive_drain, if the worker
- * drains), or takes less than min_body_rate after its first 64 KiB. BB_EGONE also means that other requests
- * wait, more than half of all lanes wait for clients, and this client is one of the slowest. */
+ * and neither memory nor spool has room, blocks until there is room. Returns BB_OK; BB_AGAIN: bb_lane_wake()
+ * or the I/O thread has ended the wait. In both cases call bb_reply_write() again. BB_EGONE: the client has
+ * reset the connection, has taken nothing for write_timeout (or for keepalive_drain, if the worker drains),
+ * or takes less than min_body_rate after its first 64 KiB. BB_EGONE also means that other requests wait, more
+ * than half of all lanes wait for clients, and this client is one of the slowest. */
 int bb_reply_wait(struct bb_lane *lane);
 
 /* Ends the response and the request. The core sends unsent bytes when the client can take them. Returns

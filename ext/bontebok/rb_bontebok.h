@@ -39,8 +39,10 @@ struct bbr_worker {
     uint64_t requests;      /* requests that the worker's lanes have served */
     uint64_t requests_then; /* value of `requests` when lib last called Worker#rest (rb_worker.c) */
     unsigned in_hand;       /* requests that the worker's lanes have now */
-    bool resting;           /* the next request must be reported as :busy */
-    bool soft_limit;        /* request_timeout_soft is set */
+    /* Worker#rest has returned true, and no request has come since then. The next request must be reported to
+     * lib as :busy. */
+    bool resting;
+    bool soft_limit; /* request_timeout_soft is set */
     /* lib does its out-of-band work when `requests` has reached `out_of_band` and the worker is idle. If
      * `requests` reaches `out_of_band_latest` first, lib does the work although the worker is not idle.
      * BBR_NEVER: lib has ordered no work. */
@@ -88,7 +90,7 @@ struct bbr_exchange {
     VALUE body;             /* the body that must still be closed, or Qundef */
     bool body_tells_closed; /* to_ary may have closed the body, so ask `closed?` before `close` */
     bool gone;              /* the client has closed the connection, or does not read */
-    bool broken;            /* no complete response was sent, so the core must abort it */
+    bool broken;            /* no complete response was sent; the request must end with bb_reply_abort() */
     bool limited;           /* RequestTimeout may be raised now */
     bool timed_out;         /* RequestTimeout was raised in this request, or is being raised */
 };

@@ -108,7 +108,8 @@ static bool read_field(struct response *response, struct line line)
     text_trim(&value, &value_len);
     if (text_is_word(line.at, name_len, "content-length")) return read_length(response, value, value_len);
     if (text_is_word(line.at, name_len, "transfer-encoding")) {
-        /* The request allows no other coding, and chunked may be applied only once (RFC 9112 7). */
+        /* A request without the field TE allows only the coding chunked. The server may apply chunked only
+         * once (RFC 9112 7). */
         if (response->chunked || !text_is_word(value, value_len, "chunked")) return false;
         response->chunked = true;
     } else if (text_is_word(line.at, name_len, "connection")) {

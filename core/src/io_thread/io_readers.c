@@ -1,9 +1,9 @@
 /* io_readers.c: limits how many lanes (threads that serve requests) wait for clients that read slowly. While
  * other requests wait, at most half of all lanes of the server are allowed to wait for clients. For each lane
  * above half, the I/O thread resets one slow client. This is the client that the lane waits for, or a slower
- * client whose unsent bytes are in a file (response_spool.h). All these files share one budget, and the reset
- * frees a part of the budget. Then the lane can write its own bytes to a file, and stops waiting. See
- * io_work.h. */
+ * client whose unsent bytes are in a file (response_spool.h). All these files share one budget. If the slower
+ * client is reset, a part of the budget becomes free. The lane then writes its own bytes to a file, and stops
+ * waiting. See io_work.h. */
 #include "io_thread/io_work.h"
 
 #include <sys/socket.h>
@@ -67,7 +67,7 @@ static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane
 /* ---- which client is reset ---- */
 
 /* Takes the set (all connections) of a busy lane for the I/O thread. bb__io_let_go() ends this. Returns false
- * if the set is not PARKED (set_owner.h). */
+ * if the I/O thread must not use the set now, because the set is not PARKED (set_owner.h has the states). */
 static bool hold_on(struct bb_lane *lane)
 {
     return bb__owner_state_of(bb__owner_look(&lane->owner)) == BB_OWNER_PARKED &&
@@ -149,8 +149,9 @@ static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
     if (lane) bb__eventfd_raise(waiting->intake.wake_fd);
 }
 
-/* If the server has only one lane, the lane may get many slow readers in a row. These readers share one
- * period of LAST_LANE ms, because awaited_since does not change while requests wait. */
+/* If the server has only one lane, the lane may get many slow readers in a row. The lane waits at most
+ * LAST_LANE ms for all these readers together, not for each reader. So a new reader does not change
+ * awaited_since. */
 static void note_awaited(struct bb__io_thread *io)
 {
     uint64_t now = io->context.now;

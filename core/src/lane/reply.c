@@ -237,7 +237,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     }
     if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
     if (code != BB_OK) return code;
-    /* There may be nothing to send, because the end of a body with a Content-Length has no bytes. */
+    /* At the end of a body there may be nothing to send: a body with a Content-Length has no end marker. */
     if (bb__buf_len(&lane->reply.staged) + run.bytes > 0)
         code = send_run(lane, &run);
     else if (last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane))

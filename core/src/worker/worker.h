@@ -66,8 +66,9 @@ struct bb_worker {
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
     int pid;
     unsigned process_generation; /* value of bb__process_generation when the worker was made */
-    pthread_mutex_t lock; /* guards listen, lanes, aside, accept_paused, queued and events; also held to add
-                             the listeners and the shared queue to sets, and to remove them from sets */
+    /* Guards the fields listen, lanes, aside, accept_paused, queued and events. A thread also needs this lock
+     * when it adds the listeners and the shared queue to a set, or removes them from a set. */
+    pthread_mutex_t lock;
 
     struct {
         struct bb__listener listeners[BB_LISTENERS_MAX];
@@ -76,7 +77,9 @@ struct bb_worker {
         uint64_t numbers; /* one bit for each listener number, also for closed listeners */
         int count;        /* open and closed listeners; constant once a lane exists, so lanes need no lock */
         atomic_int lane_count; /* lanes that use the listeners; the last lane of a drain closes them */
-        atomic_int state; /* enum bb__listeners_state; read without the lock only after a failed accept4 */
+        /* enum bb__listeners_state. Atomic, because a lane reads this field without the lock after accept4
+         * has failed. */
+        atomic_int state;
     } listen;
 
     struct {
@@ -90,7 +93,9 @@ struct bb_worker {
         atomic_uint_fast64_t limit;       /* minimum of max_connections and `fits`; UINT64_MAX: no limit */
         atomic_uint_fast64_t connections; /* connections of all lanes */
         atomic_uint_fast64_t ended_slow;  /* ms, when a slow client was last disconnected to make room */
-        atomic_uint_fast64_t starved;     /* ms, first EMFILE of accept4 with no open connection; else 0 */
+        /* ms, when accept4 first failed with EMFILE while the worker had no connection. 0: the last accept4
+         * did not fail in this way. */
+        atomic_uint_fast64_t starved;
     } room;
 
     struct {                /* requests that are past a limit on their time */
@@ -130,7 +135,7 @@ struct bb_worker {
         atomic_uint count;
     } queued;
 
-    struct bb__event_ring events; /* of the I/O thread, until a lane or the host takes them */
+    struct bb__event_ring events; /* the I/O thread's events that neither a lane nor the host has taken */
     atomic_bool has_events;
 };
 
@@ -177,8 +182,8 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
 
 /* newest: the descriptor of the newest connection. Returns true if `newest` is below room.reserve. Otherwise
  * returns false, and sets room.fits to the number of the worker's connections minus 1 (at least 1). A
- * known room.fits is never raised. When the worker has at most half of room.fits connections, room.fits
- * becomes 0 (unknown) again. */
+ * known room.fits is never raised. If `newest` is below room.reserve and the worker has at most
+ * room.fits / 2 connections, room.fits becomes 0 (unknown) again. */
 static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 {
     uint64_t count = atomic_load_explicit(&worker->room.connections, memory_order_relaxed);
@@ -197,8 +202,9 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker);
 void bb__conn_context_close(struct bb__conn_context *context);
 
-/* Accepts all connections in the listeners' queues for the lanes, and closes the listeners. Returns 0 if the
- * listeners are closed, otherwise an errno. After an errno all listeners are still open. */
+/* Accepts all connections from the listeners' accept queues, and closes the listeners. The lanes take the
+ * accepted connections later. Returns 0 if the listeners are closed, otherwise an errno. After an errno all
+ * listeners are still open. */
 int bb__worker_take_queues(struct bb_worker *worker);
 
 /* Returns a connection that the drain has accepted, or NULL. The caller frees it. */

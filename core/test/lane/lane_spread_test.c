@@ -17,7 +17,8 @@ static void count_unwatched(void)
     unwatched++;
 }
 
-/* A host, and a scoreboard with a lane of another process. */
+/* The host (a program that calls the core) has one lane. All processes share the scoreboard, where each lane
+ * has a slot. `other` is the slot of a lane in another process. */
 struct pair {
     struct bb_scoreboard *scoreboard;
     struct bb__slot *other;

@@ -13,8 +13,8 @@ module Bontebok
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false,
                    request_timeout: 60_000 }.freeze
 
-      # Options of listen that are ignored. TCP_NODELAY is always on, the server does not wait for an address that is in
-      # use, and the other options tune the kernel.
+      # Options of listen that are ignored. tcp_nodelay: TCP_NODELAY is always on. tries, delay: the server does not
+      # wait for an address that is in use. The other options tune the kernel.
       TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only].freeze
 
       LOGGER_METHODS = %i[debug info warn error fatal].freeze

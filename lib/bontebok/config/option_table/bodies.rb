@@ -26,7 +26,7 @@ module Bontebok
                    "Responses may use three quarters of this size. If there is no space for a response, the thread " \
                    "that sends it waits for the client. If other requests wait for a thread, at most half of the " \
                    "server's threads may wait for clients. If more threads wait, the connections of the slowest " \
-                   "clients are reset. If the server has only one thread, this thread may wait until other requests " \
+                   "clients are reset. If the server has only one thread, the client is reset after other requests " \
                    "have waited for 1 s. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("ResponseBuffer", SIZE, 1 << 20,

@@ -13,7 +13,7 @@ module Bontebok
     #   - The number of children is at most twice the number that must exist. At this limit, the next child is started
     #     when a child that hangs has ended.
     module Hung
-      # Seconds that a child gets to end if all its threads hang.
+      # If all threads of a child hang, the child must end within this number of seconds.
       STUCK_SECONDS = 1
 
       private
