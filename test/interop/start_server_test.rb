@@ -13,7 +13,7 @@ class StartServerTest < Interop::HandoverCase
     assert_equal 3, addresses(starter).size
     v4, v6, unix = addresses(starter)
     assert_equal(["127.0.0.1 #{v4[/\d+\z/]}", "[::1] #{v6[/\d+\z/]}", "localhost 80"],
-                 [v4, v6, unix].map { |address| ask(address) })
+                 [v4, v6, unix].map { |address| Support::Client.body_from(address) })
     assert_equal "unix:#{path}", unix
     assert_equal 0, starter.stop.exitstatus
   end
@@ -21,7 +21,7 @@ class StartServerTest < Interop::HandoverCase
   def test_the_server_also_listens_on_its_own_address
     starter = start_server("--port", "127.0.0.1:0", args: ["-w", "0", "-l", "unix:#{temp_dir}/own.sock"])
     starter.wait_for_output(/listening on .*own\.sock$/)
-    assert_equal "localhost 80", ask("unix:#{temp_dir}/own.sock")
+    assert_equal "localhost 80", Support::Client.body_from("unix:#{temp_dir}/own.sock")
     starter.stop
     refute_path_exists "#{temp_dir}/own.sock"
   end

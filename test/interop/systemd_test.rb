@@ -18,7 +18,7 @@ class SystemdTest < Interop::HandoverCase
       process = activate("-w", workers)
       assert_equal "localhost 80", first_response
       tcp, unix = addresses(process)
-      assert_equal tcp.tr(":", " "), ask(tcp)
+      assert_equal tcp.tr(":", " "), Support::Client.body_from(tcp)
       assert_equal "unix:#{@path}", unix
       assert_match(/listening on #{tcp}, adopted from systemd \(web\)$/, process.output.text)
       assert_equal 2, addresses(process).size
@@ -61,6 +61,6 @@ class SystemdTest < Interop::HandoverCase
   end
 
   def first_response
-    ask("unix:#{@path}")
+    Support::Client.body_from("unix:#{@path}")
   end
 end

@@ -238,7 +238,7 @@ static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
     conn->upload.progress += time;
     conn->unsent.progress += time;
     conn->linger_began += time;
-    if (conn->state != BB_CONN_SERVED && conn->unsent.since > 0) conn->unsent.since += time;
+    if (conn->state != BB_CONN_SERVED && bb__conn_has_unsent(conn)) conn->unsent.since += time;
 }
 
 /* Call this when the socket is ready. Reads input, or sends unsent bytes. events: a mask of enum

@@ -33,7 +33,7 @@ static uint64_t untaken(const struct bb__conn *conn)
 
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more)
 {
-    if (conn->unsent.since == 0) {
+    if (!bb__conn_has_unsent(conn)) {
         conn->unsent.since = bb__clock_ms();
         conn->unsent.owed = untaken(conn);
     }
@@ -59,7 +59,7 @@ uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     uint64_t time = context->now > conn->unsent.since ? context->now - conn->unsent.since : 0;
-    return conn->unsent.since > 0 && time > BB_RATE_AFTER &&
+    return bb__conn_has_unsent(conn) && time > BB_RATE_AFTER &&
            (taken(conn) + BB_RATE_CREDIT) * 1000 < context->settings->min_body_rate * time;
 }
 

@@ -98,7 +98,7 @@ struct bb_worker {
         atomic_uint_fast64_t starved;
     } room;
 
-    struct {                /* requests that are past a limit on their time */
+    struct {                /* limits on the time of requests */
         bool counts_time;   /* request_timeout, request_timeout_soft, queue_timeout or max_queue is set */
         atomic_int overdue; /* enum bb__overdue */
         atomic_bool active; /* set by bb_worker_watch() */

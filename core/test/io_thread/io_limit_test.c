@@ -16,9 +16,7 @@
 
 static struct bb_settings limited(uint64_t request_timeout)
 {
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    settings.keepalive_drain = 50;
+    struct bb_settings settings = lanes_settings();
     settings.request_timeout = request_timeout;
     return settings;
 }

@@ -20,9 +20,7 @@ static struct lanes lanes;
 
 static struct bb_settings settings_for(uint64_t spool_max)
 {
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    settings.keepalive_drain = 50;
+    struct bb_settings settings = lanes_settings();
     settings.response_buffer = 64 * 1024;
     settings.write_timeout = 0;
     settings.spool_max = spool_max;

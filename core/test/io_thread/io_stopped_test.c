@@ -53,9 +53,7 @@ static void pass(struct bb__io_thread *io, uint64_t time)
 static void test_a_request_gets_the_time_of_a_stop_on_top(void **state)
 {
     (void)state;
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    settings.keepalive_drain = 50;
+    struct bb_settings settings = lanes_settings();
     settings.request_timeout = LIMIT;
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
@@ -86,9 +84,7 @@ static void test_a_request_gets_the_time_of_a_stop_on_top(void **state)
 static void test_a_stop_does_not_count_for_an_upload_of_the_io_thread(void **state)
 {
     (void)state;
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    settings.keepalive_drain = 50;
+    struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);
     struct bb__io_thread *io = bb__io_of(lanes.worker);

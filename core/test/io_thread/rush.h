@@ -18,9 +18,7 @@
 
 static inline struct bb_settings bounded(uint64_t queue_timeout, uint64_t max_queue)
 {
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    settings.keepalive_drain = 50;
+    struct bb_settings settings = lanes_settings();
     settings.queue_timeout = queue_timeout;
     settings.max_queue = max_queue;
     strcpy(settings.health_paths, "/up /healthz");

@@ -32,10 +32,5 @@ module Interop
       process.wait_for_output(/ ready in \d+ ms$/)
       process.output.text.scan(Support::BontebokProcess::LISTENING).flatten.map { |text| text.delete_suffix(",") }
     end
-
-    # Sends an HTTP/1.0 request without Host. The response has the listener's own name and port.
-    def ask(address)
-      Support::Client.body_from(address)
-    end
   end
 end
