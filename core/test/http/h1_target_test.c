@@ -19,7 +19,7 @@ static const struct bb_head *head_for(const char *request_line)
     return accepted(bytes, (size_t)len);
 }
 
-static int code_of_target(const char *request_line)
+static int code_for(const char *request_line)
 {
     char bytes[512];
     int len = snprintf(bytes, sizeof bytes, "%s HTTP/1.1\r\nHost: h\r\n\r\n", request_line);
@@ -104,8 +104,7 @@ static void test_asterisk_form_is_for_options_only(void **state)
     assert_slice(head->query, "");
     static const char *const refused[] = {"GET *",      "options *",  "OPTION *",
                                           "OPTIONSS *", "OPTIONS **", "OPTIONS *?"};
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        assert_int_equal(code_of_target(refused[i]), 400);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) assert_int_equal(code_for(refused[i]), 400);
 }
 
 static void test_malformed_targets_are_rejected(void **state)
@@ -143,9 +142,9 @@ static void test_malformed_targets_are_rejected(void **state)
         "GET / /",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (code_of_target(lines[i]) != 400) fail_msg("%s", lines[i]);
-    assert_int_equal(code_of_target("CONNECT example.com:80"), 501);
-    assert_int_equal(code_of_target("CONNECT /"), 501);
+        if (code_for(lines[i]) != 400) fail_msg("%s", lines[i]);
+    assert_int_equal(code_for("CONNECT example.com:80"), 501);
+    assert_int_equal(code_for("CONNECT /"), 501);
 }
 
 /* Tries each byte value in a path and in a query. Printable bytes and obs-text are accepted, except "#" and

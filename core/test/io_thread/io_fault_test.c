@@ -126,13 +126,13 @@ static void test_a_failure_of_the_shared_queue_is_reported(void **state)
     client_say(scene->client, "GET /more HTTP/1.1\r\nHost: x\r\n\r\n");
     for (int i = 0; i < 3; i++) look(scene);
     assert_int_equal(fail_shared_queue.tries, 3);
-    assert_events(scene, "shared queue: ", EBADF, 0);
+    assert_events(scene, "shared queue: a request", EBADF, 0);
     look(scene);
     assert_int_equal(host_connections(scene->host), 0);
     fail_shared_queue.error = 0;
     fake_clock_advance(1000);
     look(scene);
-    assert_events(scene, "shared queue: ", EBADF, 1);
+    assert_events(scene, "shared queue: a request", EBADF, 1);
     end(scene);
 }
 

@@ -52,7 +52,7 @@ static inline void accept_queued(const struct model *model, struct state *state,
 static inline void take_conn(struct model *model, struct state *state, unsigned lane, unsigned number)
 {
     struct conn *conn = &state->conns[number];
-    if (!is_in_set(conn, lane)) model->violation = "the lane reads a connection that it has not any more";
+    if (!is_in_set(conn, lane)) model->violation = "the lane reads a connection that it does not have";
     if (conn->place != IN_SET || conn->pending == 0) return;
     conn->pending--;
     serve(state, lane, number);

@@ -161,7 +161,7 @@ static void test_each_mistake_is_found(void **state)
 {
     (void)state;
     static const char two[] = "two have the set", stuck[] = "there is no way to the end",
-                      gone[] = "the lane reads a connection that it has not any more",
+                      gone[] = "the lane reads a connection that it does not have",
                       twice[] = "a request is answered twice, or not at all",
                       whole[] = "a whole response is cut",
                       lanes_own[] = "the I/O thread reads the connection that the lane has";
