@@ -19,7 +19,9 @@
 #include <stdint.h>
 
 #include "bontebok_scoreboard.h"
+#include "bontebok_stream.h"
 #include "bontebok_time.h"
+#include "bontebok_work.h"
 
 /* ---- codes: a negative code is an error ---- */
 
@@ -69,6 +71,7 @@ enum bb_field_kind {
     BB_FIELD_COOKIE,
     BB_FIELD_AUTHORIZATION,
     BB_FIELD_REQUEST_START,
+    BB_FIELD_UPGRADE,
     BB_FIELD_PROXY,      /* always dropped, because its CGI name is HTTP_PROXY (httpoxy) */
     BB_FIELD_UNDERSCORE, /* X_A has the CGI name of X-A, so X_A is dropped unless allow_underscore_headers */
 };
@@ -102,6 +105,7 @@ struct bb_head {
     bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
     bool repeats;         /* true: perhaps two fields have the same CGI name; false: all CGI names differ */
     bool has_start;       /* the field X-Request-Start is present */
+    bool upgrade;         /* the client offers other protocols: Upgrade, RFC 9110 7.8 */
 };
 
 /* A complete request, head and body, valid until bb_reply_end() or bb_reply_abort(). The core owns it. */
@@ -305,23 +309,6 @@ bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests);
  * wait ends at once. Any thread, also in a signal handler. */
 void bb_lane_wake(struct bb_lane *lane);
 
-/* ---- out-of-band work: the host does it between two requests, so that no client waits for it ---- */
-
-enum bb_aside {
-    BB_ASIDE_IDLE,   /* begin only if the worker is idle: bb_lane_next() has returned BB_AGAIN, no other lane
-                        has a request, and none of this lane's descriptors is ready */
-    BB_ASIDE_ANYWAY, /* begin between any two requests of this lane */
-};
-
-/* Begins out-of-band work: the worker accepts no connections until bb_lane_step_back(). New connections go to
- * other processes, or wait. The I/O thread, if started, passes on requests of this lane's connections. Do not
- * call bb_lane_next() for this lane before bb_lane_step_back(). Never blocks. Returns BB_OK; BB_AGAIN (no
- * effect): the condition of `when` does not hold, another lane works out of band, or the worker drains. */
-int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when);
-
-/* Ends this lane's out-of-band work, if there is any: the worker accepts connections again. */
-void bb_lane_step_back(struct bb_lane *lane);
-
 /* ---- events ---- */
 
 /* An event that the host should log. */
@@ -349,21 +336,25 @@ void bb_lane_free(struct bb_lane *lane);
 int bb_reply_begin(struct bb_lane *lane, int status);
 
 /* Adds a field. Copies name and value. If the value has several lines (separated by LF, as in Rack 2), each
- * line becomes a field. "Connection: close" is obeyed. Other hop-by-hop fields (RFC 9110 7.6.1) and names
- * that begin with "rack." are dropped. After an error the host calls bb_reply_begin() again. Errors:
- * BB_ENAME; BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length is no number or differs from an
- * earlier one, that "chunked" comes twice, or that a transfer coding is neither "chunked" nor "identity". */
+ * line becomes a field. "Connection: close" is obeyed, and Upgrade is sent with 101 and 426. Other hop-by-hop
+ * fields (RFC 9110 7.6.1) and names that begin with "rack." are dropped. After an error the host calls
+ * bb_reply_begin() again. Errors: BB_ENAME; BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length
+ * is no number or differs from an earlier one, that "chunked" comes twice, or that a transfer coding is
+ * neither "chunked" nor "identity". */
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 
 #define BB_LENGTH_UNKNOWN UINT64_MAX
+#define BB_LENGTH_RAW     (UINT64_MAX - 1)
 
 /* Ends the head and chooses the framing (RFC 9112 6). Sends nothing. body_length: the whole body's length,
  * used if there was no Content-Length field. BB_LENGTH_UNKNOWN: the core chunks the body, or closes the
- * connection after it. Errors: BB_ENOMEM. */
+ * connection after it. BB_LENGTH_RAW: the core does not chunk the body, because the host writes it after
+ * bb_lane_hijack(). After a 101 with Upgrade, the body is the other protocol. Errors: BB_ENOMEM. */
 int bb_reply_head(struct bb_lane *lane, uint64_t body_length);
 
-/* True: this response has no body (HEAD, 1xx, 204, 205, 304). Valid after bb_reply_head(). */
+/* True: this response has no body (HEAD, 1xx except an upgrade, 204, 205, 304). Valid after bb_reply_head().
+ */
 bool bb_reply_bodyless(const struct bb_lane *lane);
 
 /* True: bytes of this response may have reached the client. */
