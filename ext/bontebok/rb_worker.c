@@ -350,6 +350,13 @@ static VALUE worker_beat(VALUE self)
     return Qnil;
 }
 
+/* show_detached(count): shows on the scoreboard how many connections have outlived their requests. */
+static VALUE worker_show_detached(VALUE self, VALUE count)
+{
+    bb_worker_show_detached(face_of(self)->worker->core, NUM2UINT(count));
+    return Qnil;
+}
+
 static VALUE worker_requests(VALUE self)
 {
     return ULL2NUM(face_of(self)->worker->requests);
@@ -386,6 +393,7 @@ void bbr_init_worker(VALUE core)
     rb_define_singleton_method(class, "check_access_log", worker_check_access_log, 1);
     rb_define_method(class, "out_of_band_after", worker_out_of_band_after, 1);
     rb_define_method(class, "beat", worker_beat, 0);
+    rb_define_method(class, "show_detached", worker_show_detached, 1);
     rb_define_method(class, "requests", worker_requests, 0);
     rb_define_method(class, "rest", worker_rest, 0);
 }

@@ -20,8 +20,9 @@ module Lint
       conn: Layer.new(may: %i[base http log system], never: %w[system/poller.h]),
       worker: Layer.new(may: %i[base http log system conn]),
       lane: Layer.new(may: %i[base http log system conn worker]),
+      stream: Layer.new(may: %i[base http log system conn worker lane]),
       io_thread: Layer.new(may: %i[base http log system conn worker lane]),
-      api: Layer.new(may: %i[base http log system conn worker lane io_thread])
+      api: Layer.new(may: %i[base http log system conn worker lane stream io_thread])
     }.freeze
 
     # For each directory of lib/bontebok: the directories whose files it may require. Every file may require the files
