@@ -126,8 +126,8 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits]
-      ready = MainThread.wait(sources, @deadline&.step) { |exception| @lanes.interrupted(exception) }
-      return (give_up if @deadline.left.zero?) unless ready
+      ready = MainThread.wait(sources, @lanes.detached.step || @deadline&.step) { |error| @lanes.interrupted(error) }
+      return time_is_over unless ready
 
       @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
       @events.take.each { |event| handle(event) }
@@ -136,7 +136,7 @@ module Bontebok
     # The event :max_requests is ignored, because no other process could replace this process.
     def handle(event)
       case event
-      when :lanes_ended then @serving = false
+      when :lanes_ended then @serving = @lanes.detached.wait?
       when "TERM", "QUIT" then drain
       when :leave then drain(@lanes.failed? ? 1 : 0)
       when "INT" then stop_at_once
@@ -164,6 +164,12 @@ module Bontebok
     def told_to_end(seconds, status = 0)
       @status = status
       @deadline = Deadline.new(seconds)
+    end
+
+    def time_is_over
+      return @serving = !@lanes.detached.over? if @lanes.detached.step
+
+      give_up if @deadline.left.zero?
     end
 
     # Ends the process before its requests are finished, with the exit status of the stop.

@@ -2,6 +2,7 @@
 
 require "bontebok/bontebok"
 require_relative "../system/main_thread"
+require_relative "detached_connections"
 require_relative "out_of_band"
 require_relative "rack_env"
 require_relative "request_limits"
@@ -18,13 +19,12 @@ module Bontebok
     # The number of requests after which :max_requests is pushed; 0: never.
     attr_reader :request_limit
 
-    # The RequestLimits, for the main thread.
-    attr_reader :request_limits
+    # The RequestLimits and the DetachedConnections, for the main thread.
+    attr_reader :request_limits, :detached
 
     # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: the core uses it
     # to report requests that take too long, even while a thread keeps Ruby's lock.
     def initialize(config, listeners, app, worker:, log:, events:, turns: nil, channel: nil)
-      @failed = false
       @request_limit = config.request_limit
       @out_of_band = OutOfBand.new(config, worker, log: log, turns: turns)
       @listeners = listeners
@@ -33,10 +33,11 @@ module Bontebok
       @events = events
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
+      @detached = DetachedConnections.new(config.seconds(:hijack_timeout), core: @core, log: log)
       listeners.worker_links.connect(@core)
       @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
       @core.start_io_thread
-      listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
+      listen
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }
       @request_limits = RequestLimits.new(@core, @lanes, log: log)
     end
@@ -58,12 +59,14 @@ module Bontebok
     # Begins the graceful end. Connections in the listeners' queues are still accepted. :lanes_ended follows.
     def drain
       @listeners.close
+      @detached.drain
       @core.drain
     end
 
     # Like #drain, but leaves the connections in the listeners' queues to other workers.
     def retire
       @listeners.close
+      @detached.drain
       @core.retire
     end
 
@@ -75,9 +78,7 @@ module Bontebok
     end
 
     # True if :leave was pushed for another reason than a successful exit of the application.
-    def failed?
-      @failed
-    end
+    def failed? = @failed
 
     # Called with an exception that would end the process. A thread of the application has raised it (see MainThread).
     def interrupted(exception)
@@ -87,29 +88,28 @@ module Bontebok
       fail_with("a thread of the application ends this process", exception)
     end
 
-    def requests
-      @core.requests
-    end
+    def requests = @core.requests
 
     # Shows on the scoreboard that the main thread runs.
     def beat
       @core.beat
+      @detached.show
     end
 
     # True if the lanes have no request, and have had no request since the last call.
-    def rest
-      @core.rest
-    end
+    def rest = @core.rest
 
-    def join
-      @threads.each(&:join)
-    end
+    def join = @threads.each(&:join)
 
     private
 
+    def listen
+      @listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
+    end
+
     def make_lane(config, app)
       lane = nil
-      env = RackEnv.fixed(config).merge(RequestLimits.env(config) { lane })
+      env = RackEnv.fixed(config).merge(RackEnv.callables { lane }, RequestLimits.env(config) { lane })
       lane = Core::Lane.new(@core, app, env: env, **lane_options(config))
     end
 
@@ -164,6 +164,7 @@ module Bontebok
       when :out_of_band then guard("the out-of-band work") { go_out_of_band }
       when :max_requests, :busy then @events.push(level)
       when :leave then leave(exception)
+      when :detached then @detached.add(exception)
       else @log.write(level, message, exception)
       end
     end
