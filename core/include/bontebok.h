@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bontebok_file.h"
 #include "bontebok_scoreboard.h"
 #include "bontebok_time.h"
 

@@ -302,6 +302,12 @@ void bbr_reply_flush(struct bbr_exchange *exchange, bool last);
 /* The String of a body part. Raises if the part is not a String. */
 VALUE bbr_reply_string(VALUE part);
 
+/* ---- rb_file.c ---- */
+
+/* Sends the file that the body's `to_path` names. False: the body has no `to_path`, `to_path` is nil, or the
+ * file cannot be opened or is not the whole body. The caller then sends the body in the usual way. */
+bool bbr_file_reply(struct bbr_exchange *exchange, VALUE body);
+
 /* ---- rb_stream.c ---- */
 
 /* Returns the Stream, the writing end of the current response. A body's `each` yields parts to the Stream. A
@@ -368,6 +374,7 @@ void bbr_init_worker(VALUE core);
 void bbr_init_lane(VALUE core);
 void bbr_init_env(void);
 void bbr_init_input(VALUE core);
+void bbr_init_file(void);
 void bbr_init_reply(void);
 void bbr_init_stream(VALUE core);
 void bbr_init_error(void);

@@ -249,6 +249,8 @@ static void reply_body(struct bbr_exchange *exchange, VALUE body)
     VALUE parts = array_of(exchange, body);
     if (!NIL_P(parts))
         reply_array(exchange, parts);
+    else if (bbr_file_reply(exchange, body))
+        return;
     else if (rb_respond_to(body, id_each))
         reply_each(exchange, body);
     else if (rb_respond_to(body, id_call))
