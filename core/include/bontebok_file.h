@@ -44,4 +44,16 @@ bool bb_reply_takes_file(const struct bb_lane *lane, uint64_t size);
  * "Accept-Ranges: bytes". Errors: BB_ENOMEM; BB_EGONE. */
 int bb_reply_file(struct bb_lane *lane, int fd, uint64_t size);
 
+/* If the setting x_sendfile is not empty, and the fields have X-Sendfile or X-Accel-Redirect, sends the file
+ * that the field names, as bb_reply_file() does. The field is not sent. The application's Content-Length does
+ * not apply. x_sendfile has entries with LF between them. The entry "DIR" allows X-Sendfile with paths of
+ * files below DIR. The entry "PREFIX=DIR" allows X-Accel-Redirect: PREFIX at the beginning of the URI stands
+ * for DIR. If several entries match, the longest counts. All paths are absolute. Symbolic links that lead out
+ * of the directory are refused.
+ *
+ * *answered: the response is complete, call bb_reply_end(). False: the host sends its response as usual. If
+ * the file cannot be opened, the response is 404 (no such file), 403 (no permission, or outside of DIR) or
+ * 500, and an event tells the reason. Call this after the fields. Returns BB_OK; BB_ENOMEM; BB_EGONE. */
+int bb_reply_named_file(struct bb_lane *lane, bool *answered);
+
 #endif

@@ -43,6 +43,7 @@ struct bbr_worker {
      * lib as :busy. */
     bool resting;
     bool soft_limit; /* request_timeout_soft is set */
+    bool x_sendfile; /* the option x_sendfile is set */
     /* lib does its out-of-band work when `requests` has reached `out_of_band` and the worker is idle. If
      * `requests` reaches `out_of_band_latest` first, lib does the work although the worker is not idle.
      * BBR_NEVER: lib has ordered no work. */
@@ -302,11 +303,13 @@ void bbr_reply_flush(struct bbr_exchange *exchange, bool last);
 /* The String of a body part. Raises if the part is not a String. */
 VALUE bbr_reply_string(VALUE part);
 
-/* ---- rb_file.c ---- */
-
 /* Sends the file that the body's `to_path` names. False: the body has no `to_path`, `to_path` is nil, or the
  * file cannot be opened or is not the whole body. The caller then sends the body in the usual way. */
 bool bbr_file_reply(struct bbr_exchange *exchange, VALUE body);
+
+/* Sends the file that X-Sendfile or X-Accel-Redirect names, if the option x_sendfile is set. False: nothing
+ * was sent. */
+bool bbr_file_reply_named(struct bbr_exchange *exchange);
 
 /* ---- rb_stream.c ---- */
 
@@ -374,7 +377,7 @@ void bbr_init_worker(VALUE core);
 void bbr_init_lane(VALUE core);
 void bbr_init_env(void);
 void bbr_init_input(VALUE core);
-void bbr_init_file(void);
+void bbr_init_send(void);
 void bbr_init_reply(void);
 void bbr_init_stream(VALUE core);
 void bbr_init_error(void);

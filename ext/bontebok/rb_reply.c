@@ -274,6 +274,7 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
 
     begin(exchange, RARRAY_AREF(response, 0));
     add_fields(exchange, rb_ary_entry(response, 1));
+    if (RB_UNLIKELY(exchange->lane->worker->x_sendfile) && bbr_file_reply_named(exchange)) return;
     if (plain)
         reply_array(exchange, body);
     else

@@ -135,6 +135,8 @@ static int set_setting(VALUE name, VALUE value, VALUE argument)
         set_text(settings->access_log_format, sizeof settings->access_log_format, name, value);
     else if (strcmp(wanted, "health_paths") == 0)
         set_text(settings->health_paths, sizeof settings->health_paths, name, value);
+    else if (strcmp(wanted, "x_sendfile") == 0)
+        set_text(settings->x_sendfile, sizeof settings->x_sendfile, name, value);
     else
         rb_raise(rb_eArgError, "unknown setting: %" PRIsVALUE, name);
     return ST_CONTINUE;
@@ -171,7 +173,7 @@ static VALUE worker_check_access_log(VALUE class, VALUE given)
 }
 
 /* Worker.new(settings = {}): the keys are those of SETTINGS, and spool_dir, server_name, trusted_proxies,
- * access_log, access_log_format and health_paths. */
+ * access_log, access_log_format, health_paths and x_sendfile. */
 static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct face *face;
@@ -195,6 +197,7 @@ static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
     worker->holders = 1;
     worker->out_of_band = worker->out_of_band_latest = BBR_NEVER;
     worker->soft_limit = settings.request_timeout_soft > 0;
+    worker->x_sendfile = settings.x_sendfile[0] != '\0';
     face->worker = worker;
     return self;
 }

@@ -1,4 +1,4 @@
-/* reply_file_test.c: responses whose body is a file: slow clients, a slow disk, files that become shorter,
+/* conn_file_test.c: responses whose body is a file: slow clients, a slow disk, files that become shorter,
  * ranges, and what follows the response. h1_reply_file_test.c tests the heads. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,9 +178,7 @@ static void test_a_client_that_is_too_slow_is_reset(void **state)
     struct host *host = new_host_with(AF_INET, LARGE, 0);
     struct client *client = client_new_saying(host, GET(""));
     host_settle(host);
-    fake_clock_advance(LARGE); /* 1,000 bytes a second would be enough */
-    fake_clock_advance(LARGE);
-    fake_clock_advance(LARGE);
+    fake_clock_advance(3 * LARGE); /* ms; min_body_rate is 500 bytes per second */
     (void)client_receive(client);
     host_settle_to(host, 0);
     assert_reset(client);
@@ -287,8 +285,7 @@ static void test_the_wait_for_the_disk_does_not_count_against_the_client(void **
     cold_file.cold = true;
     struct client *client = client_new_saying(host, GET(""));
     host_settle(host);
-    fake_clock_advance(LARGE);
-    fake_clock_advance(LARGE);
+    fake_clock_advance(3 * LARGE);
     host_settle(host);
     cold_file.cold = false;
     fake_clock_advance(BB_DISK_TICK);
