@@ -135,6 +135,31 @@ class FileBodyTest < Support::LaneCase
     end
   end
 
+  # The I/O thread sends the rest of the file.
+  def test_a_busy_thread_does_not_hold_a_file
+    large = temp_file("large", bytes = Random.new(1).bytes(16 << 20))
+    entered = Queue.new
+    go_on = Queue.new
+    server = serve do |env|
+      next [200, {}, Body.new(large)] if env["PATH_INFO"] == "/large"
+
+      entered << true
+      go_on.pop
+      OK
+    end
+    server.connect do |client|
+      client.request("GET", "/large")
+      server.connect do |other|
+        other.request("GET", "/busy")
+        entered.pop
+
+        assert_equal bytes, client.read_response.body
+      ensure
+        go_on << true
+      end
+    end
+  end
+
   def test_under_gc_stress
     server = serve { [200, { "a" => +"b" }, Body.new(@path.dup)] }
     under_gc_stress { assert_equal "0123456789", server.get("/").body }

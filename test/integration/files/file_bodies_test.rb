@@ -81,6 +81,31 @@ class FileBodiesTest < Support::TestCase
     end
   end
 
+  def test_a_download_survives_a_graceful_stop
+    server = start(listen: :tcp)
+    server.connect do |client|
+      client.request("GET", "/large")
+      eventually { server.get("/ok").body == "ok" }
+      server.signal("QUIT")
+
+      assert_equal @bytes, client.read_response.body
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_a_client_that_goes_harms_nobody
+    server = start(listen: :tcp)
+    3.times do
+      server.connect do |client|
+        client.request("GET", "/large")
+        client.read(1)
+      end
+    end
+
+    assert_equal "ok", server.get("/ok").body
+    eventually { files_open_in(server).zero? }
+  end
+
   def test_an_interrupted_download_is_resumed
     server = start(listen: :tcp)
     part = temp_file("part", @bytes[0, 5 * MIB])
@@ -117,6 +142,17 @@ class FileBodiesTest < Support::TestCase
   end
 
   private
+
+  def files_open_in(server)
+    pids = server.group
+    pids.sum { |pid| Dir["/proc/#{pid}/fd/*"].count { |link| File.symlink?(link) && target_of(link) == @path } }
+  end
+
+  def target_of(link)
+    File.readlink(link)
+  rescue Errno::ENOENT
+    nil
+  end
 
   def start(listen: :unix)
     start_bontebok(args: ["-w", "1", "-t", "1"], listen:, rackup: format(RACKUP, "#{temp_dir}/files".inspect))
