@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bontebok_file.h"
 #include "bontebok_scoreboard.h"
 #include "bontebok_stream.h"
 #include "bontebok_time.h"
@@ -135,10 +136,10 @@ struct bb_request {
 #define BB_ACCESS_LOG_MAX        256
 #define BB_ACCESS_LOG_FORMAT_MAX 1024
 
-/* Names and defaults of the settings. docs/CONFIGURATION.md explains each under the name of its option:
- * max_target is MaxTarget. A switch is 0 or 1. In most limits 0 means "no limit". In max_target,
- * max_field_bytes, max_fields, spool_threshold and response_buffer 0 is an ordinary limit. In
- * keepalive_timeout, keepalive_drain and graceful_timeout 0 means "no time". Texts are NUL-terminated. */
+/* Names and defaults of the settings. docs/CONFIGURATION.md explains each (max_target is MaxTarget). A
+ * switch is 0 or 1. 0 usually means "no limit". 0 is an ordinary limit in max_target, max_field_bytes,
+ * max_fields, spool_threshold and response_buffer. 0 means "no time" in keepalive_timeout, keepalive_drain
+ * and graceful_timeout. Texts are NUL-terminated. */
 #define BB_SETTINGS(X)                                                                                       \
     X(max_target, 16 * 1024)                                                                                 \
     X(max_field_bytes, 64 * 1024)                                                                            \
@@ -172,11 +173,11 @@ struct bb_settings {
 #undef BB_SETTING_FIELD
     char spool_dir[256];                          /* directory of spool files */
     char server_name[64];                         /* value of the Server field; empty: no Server field */
-    char trusted_proxies[BB_TRUSTED_PROXIES_MAX]; /* "unix", addresses and networks (10.0.0.0/8), at most 128,
-                                                     separated by spaces */
+    char trusted_proxies[BB_TRUSTED_PROXIES_MAX]; /* at most 128, separated by spaces: see TrustedProxies */
     char access_log[BB_ACCESS_LOG_MAX];           /* target of the access log, see below; empty: no log */
     char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* see below */
     char health_paths[256];                           /* paths separated by spaces, see max_queue below */
+    char x_sendfile[1024];                            /* see bb_reply_named_file(); empty: off */
 };
 
 /* Fills *settings with the defaults above, spool_dir "/tmp", trusted_proxies "unix 127.0.0.0/8 ::1" and
@@ -324,8 +325,7 @@ struct bb_event {
 /* Takes the oldest event: *event is the caller's copy. Returns BB_OK; BB_AGAIN: there is none. */
 int bb_lane_event(struct bb_lane *lane, struct bb_event *event);
 
-/* Aborts the current request, closes the lane's connections and frees the lane. NULL is allowed. If a disk
- * stalls, nothing is freed: see bb_worker_free(). */
+/* Aborts the request, closes the connections and frees the lane. NULL is allowed. See bb_worker_free(). */
 void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: the response to the lane's current request ---- */

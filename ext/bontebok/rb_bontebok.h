@@ -45,6 +45,7 @@ struct bbr_worker {
      * lib as :busy. */
     bool resting;
     bool soft_limit; /* request_timeout_soft is set */
+    bool x_sendfile; /* the option x_sendfile is set */
     /* lib does its out-of-band work when `requests` has reached `out_of_band` and the worker is idle. If
      * `requests` reaches `out_of_band_latest` first, lib does the work although the worker is not idle.
      * BBR_NEVER: lib has ordered no work. */
@@ -346,7 +347,10 @@ VALUE bbr_stop_serving(VALUE argument);
  * caller keeps the object alive. */
 struct bb_scoreboard *bbr_scoreboard(VALUE object);
 
-/* ---- rb_worker.c ---- */
+/* ---- rb_settings.c, rb_worker.c ---- */
+
+/* The settings of a Hash or nil. Its keys are those of SETTINGS, and the names of the texts. */
+struct bb_settings bbr_settings_of(VALUE given);
 
 /* Returns the C struct of a Ruby object of the class Worker, and holds the struct until bbr_worker_release().
  * Raises if the object is no Worker, or is not initialized. */

@@ -11,6 +11,16 @@ struct bbr_exchange;
 void bbr_each_reply(struct bbr_exchange *exchange, VALUE body);
 void bbr_each_detach(VALUE each);
 
+/* ---- rb_file.c ---- */
+
+/* Sends the file that the body's `to_path` names. False: the body has no `to_path`, `to_path` is nil, or the
+ * file cannot be opened or is not the whole body. The caller then sends the body in the usual way. */
+bool bbr_file_reply(struct bbr_exchange *exchange, VALUE body);
+
+/* Sends the file that X-Sendfile or X-Accel-Redirect names, if the option x_sendfile is set. False: nothing
+ * was sent. */
+bool bbr_file_reply_named(struct bbr_exchange *exchange);
+
 /* ---- rb_finish.c ---- */
 
 /* Returns what is left to do after the response: an Array for bbr_finish_run(). body: the body to close, or
@@ -58,6 +68,7 @@ VALUE bbr_hijack_socket(struct bbr_exchange *exchange);
 void bbr_hijack_reply(struct bbr_exchange *exchange, VALUE callable);
 
 void bbr_init_each(void);
+void bbr_init_file(void);
 void bbr_init_finish(void);
 void bbr_init_protocol(void);
 void bbr_init_stream(VALUE core);

@@ -21,6 +21,7 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_util(bontebok, core);
     bbr_init_env_keys();
     bbr_init_env();
+    bbr_init_file();
     bbr_init_reply();
     bbr_init_failed();
     bbr_init_error();

@@ -120,6 +120,7 @@ struct bb_lane {
     } drain;
 
     struct {                              /* limit how often each kind of event is reported */
+        struct bb__event_pace unnamed;    /* reply_named.c: files that were not sent */
         struct bb__event_pace exhausted;  /* no descriptors, no memory */
         struct bb__event_pace slow[2];    /* lane_room.c: ended slow clients: [0] readers, [1] senders */
         struct bb__event_pace lost;       /* connections that were lost */

@@ -259,6 +259,8 @@ static void reply_body(struct bbr_exchange *exchange, VALUE body)
     VALUE parts = array_of(exchange, body);
     if (!NIL_P(parts))
         reply_array(exchange, parts);
+    else if (bbr_file_reply(exchange, body))
+        return;
     else if (rb_respond_to(body, id_each))
         reply_each(exchange, body);
     else if (rb_respond_to(body, id_call))
@@ -298,6 +300,7 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
     else
         begin(exchange, exchange->status);
     add_fields(exchange, exchange->headers);
+    if (RB_UNLIKELY(exchange->lane->worker->x_sendfile) && bbr_file_reply_named(exchange)) return;
     if (RB_UNLIKELY(!NIL_P(exchange->partial)))
         bbr_hijack_reply(exchange, exchange->partial);
     else if (plain)

@@ -87,7 +87,7 @@ module Bontebok
     # The settings of Core::Worker.
     def core_settings
       settings = OptionTable.core.to_h { |option| [option.key, self[option.key]] }
-      settings.merge(spool_dir: self[:spool_dir], server_name: self[:server],
+      settings.merge(spool_dir: self[:spool_dir], server_name: self[:server], x_sendfile: self[:x_sendfile].join("\n"),
                      trusted_proxies: self[:trusted_proxies], health_paths: self[:health_paths].join(" "),
                      access_log: self[:access_log], access_log_format: self[:access_log_format])
     end
