@@ -4,7 +4,7 @@ require "rack"
 
 require_relative "rackup_options"
 require_relative "rails_options"
-require_relative "../processes/server"
+require_relative "../processes/launcher"
 require_relative "../start_failure"
 
 module Bontebok
@@ -15,7 +15,7 @@ module Bontebok
     # Serves until the server is stopped, then exits. options: the options of -O, and the options that rackup or Rails
     # adds.
     def run(app, **options)
-      exit(StartFailure.told { Server.new(RackHandler.config(options), app: app).run })
+      exit(StartFailure.told { Launcher.new(RackHandler.config(options), app: app).run })
     end
 
     def valid_options

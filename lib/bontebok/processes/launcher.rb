@@ -14,7 +14,7 @@ module Bontebok
   # Runs a server with the effective configuration until the server ends. Used by CLI and RackHandler. This class checks
   # the user and the files, prepares the process, and runs the supervisor. With `-w 0`, it runs the single process
   # instead.
-  class Server
+  class Launcher
     # app: the application, if rackup has loaded it; else nil.
     def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))
       @config = config
