@@ -52,6 +52,23 @@ class ServerProgramTest < Support::TestCase
     RUBY
   end
 
+  # These methods of Ruby change the process, fork or end it.
+  def test_the_server_calls_no_method_that_concerns_the_process
+    assert_equal "[]", run_program(<<~RUBY)
+      require "bontebok"
+      require "net/http"
+      called = []
+      names = %i[at_exit trap fork _fork daemon exit exit! abort exec setproctitle setrlimit umask chdir sync= reopen
+                 report_on_exception= abort_on_exception= prepend]
+      TracePoint.new(:c_call) { |call| called << call.method_id if names.include?(call.method_id) }.enable do
+        server = Bontebok::Server.new(->(_env) { [200, {}, ["ok"]] }).start
+        Net::HTTP.get(URI("http://\#{server.addresses.first}/"))
+        server.stop
+      end
+      print called
+    RUBY
+  end
+
   # The program does not stop its server. One thread has a request, the other thread is idle.
   def test_a_program_exits_while_its_server_runs
     path = File.join(temp_dir, "s.sock")
