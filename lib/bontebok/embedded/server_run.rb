@@ -4,6 +4,7 @@ require_relative "../config/hooks"
 require_relative "../sockets/listeners"
 require_relative "../start_error"
 require_relative "../system/event_queue"
+require_relative "../system/main_thread"
 require_relative "../workers/lanes"
 require_relative "../workers/worker_files"
 require_relative "callers_process"
@@ -61,7 +62,7 @@ module Bontebok
     # Tells the run to end within `seconds`, and waits for the end. Returns true if every request was finished, false if
     # not. Returns nil if the caller is a request of this server: the request would wait for itself.
     def stop(seconds)
-      return true unless alive?
+      return @finished unless alive?
 
       @stopping = true
       @events.push(now + seconds)

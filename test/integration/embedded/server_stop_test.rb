@@ -34,6 +34,7 @@ class ServerStopTest < EmbeddedCase
       assert_equal ["requests were not finished in time"], messages(:error)
     end
     assert_same server, server.join
+    refute server.stop, "a request was not finished"
   end
 
   # The server has one thread. When the thread is killed, its successor gets the second request, which hangs as well.
