@@ -117,7 +117,7 @@ module Bontebok
     def run_booted_hook
       MainThread.unguard { @config.hooks.attempt(:on_booted, log: @log) }
     rescue Exception => e # rubocop:disable Lint/RescueException
-      @lanes.interrupted(e)
+      @lanes.process.interrupted(e)
     end
 
     def itself_for_hooks
@@ -126,7 +126,8 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits]
-      ready = MainThread.wait(sources, @lanes.detached.step || @deadline&.step) { |error| @lanes.interrupted(error) }
+      seconds = @lanes.detached.step || @deadline&.step
+      ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 
       @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
@@ -138,7 +139,7 @@ module Bontebok
       case event
       when :lanes_ended then @serving = @lanes.detached.wait?
       when "TERM", "QUIT" then drain
-      when :leave then drain(@lanes.failed? ? 1 : 0)
+      when :leave then drain(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
       when "HUP" then stop_at_hup? ? drain : reopen_logs
       when "USR1" then reopen_logs

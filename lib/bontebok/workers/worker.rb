@@ -114,7 +114,7 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits, *([@parent] unless @deadline)]
-      ready = MainThread.wait(sources, wait_time) { |exception| @lanes.interrupted(exception) } or return time_is_over
+      ready = MainThread.wait(sources, wait_time) { |error| @lanes.process.interrupted(error) } or return time_is_over
       events = @events.take
       events << :late if ready.include?(@lanes.request_limits)
       @parent.hear.each { |word| obey(word) } unless @deadline
