@@ -26,10 +26,14 @@ module Bench
     # What bench/stream needs.
     def streaming
       run!(File.join(ROOT, "bin/setup"), "--run")
+      compile_stream_client
+      bundle(File.join(ROOT, "bench/peers/stream/Gemfile"))
+    end
+
+    def compile_stream_client
       FileUtils.mkdir_p(File.dirname(stream_client))
       sources = ["load/src/report/histogram.c", *Dir.glob("bench/stream_client/*.c", base: ROOT)]
       compile(stream_client, sources, "-I#{ROOT}/load/src", "-lm")
-      bundle(File.join(ROOT, "bench/peers/stream/Gemfile"))
     end
 
     def compile(program, sources, *options)
