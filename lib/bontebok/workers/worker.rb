@@ -91,7 +91,7 @@ module Bontebok
         @serving = true
         begin_to_obey(words)
         wait_for_events while @serving
-        @lanes.join unless @quit
+        [@lanes, *@drain_hook].each(&:join) unless @quit
         @life.over(@lanes.requests)
       end
       0
@@ -170,7 +170,7 @@ module Bontebok
       @leaving = true
       @title.draining
       @lanes.public_send(how)
-      Thread.new { @config.hooks.attempt(:before_worker_drain, itself_for_hooks, log: @log) }
+      @drain_hook = Thread.new { @config.hooks.attempt(:before_worker_drain, itself_for_hooks, log: @log) }
     end
 
     def reopen_logs
