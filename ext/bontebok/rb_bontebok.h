@@ -75,8 +75,8 @@ struct bbr_lane {
     struct bbr_exchange *exchange; /* NULL: no thread runs Lane#serve */
     bool raising;                  /* another thread is raising RequestTimeout in the lane's thread */
     bool show_errors;
-    /* http_version: the fixed part of the env has HTTP_VERSION. rack2: it has rack.version. */
-    bool http_version, rack2;
+    bool http_version; /* the fixed part of the env has HTTP_VERSION */
+    bool asterisk;     /* PATH_INFO of "OPTIONS *" is "*", else it is empty */
     uint64_t max_requests;
 };
 

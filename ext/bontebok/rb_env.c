@@ -97,8 +97,8 @@ static VALUE env_from_template(struct bbr_exchange *exchange)
 static void set_target(VALUE env, const struct bb_head *head, const struct bbr_lane *lane)
 {
     struct bb_slice path = head->path;
-    /* "OPTIONS *": in Rack 2 a path begins with a slash, or is empty. */
-    if (lane->rack2 && path.len == 1 && *path.at == '*') path.len = 0;
+    /* "OPTIONS *": before Rack 3.1 a path begins with a slash, or is empty. */
+    if (!lane->asterisk && path.len == 1 && *path.at == '*') path.len = 0;
     set(env, BBR_PATH_INFO, bbr_string(path));
     set(env, BBR_REQUEST_URI, bbr_string(head->target));
     if (head->query.len > 0) set(env, BBR_QUERY_STRING, bbr_string(head->query));

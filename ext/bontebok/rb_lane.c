@@ -107,25 +107,26 @@ static VALUE callables(VALUE base, enum bbr_env_key key)
 }
 
 /* The options of Lane.new. take_options() has their names in this order. */
-enum option { REPORT, ENV, FROZEN_ENV, SHOW_ERRORS, MAX_REQUESTS, ON_ERROR, OPTIONS };
+enum option { REPORT, ENV, FROZEN_ENV, SHOW_ERRORS, MAX_REQUESTS, ON_ERROR, ASTERISK, OPTIONS };
 
 static void take_options(VALUE given, VALUE values[OPTIONS])
 {
-    static const char *const names[OPTIONS] = {"report",      "env",          "frozen_env",
-                                               "show_errors", "max_requests", "on_error"};
+    static const char *const names[OPTIONS] = {"report",       "env",      "frozen_env", "show_errors",
+                                               "max_requests", "on_error", "asterisk"};
     ID ids[OPTIONS];
     for (int i = 0; i < OPTIONS; i++) ids[i] = rb_intern(names[i]);
     rb_get_kwargs(given, ids, 1, OPTIONS - 1, values);
 }
 
 /* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0, on_error:
- * nil)
+ * nil, asterisk: true)
  *
  *   env            the fixed part of every env. Its Arrays rack.response_finished and rack.after_reply
  *                  must belong to this lane alone
  *   max_requests   when to report :max_requests; give all lanes of a worker the same number
  *   on_error       callable(exception, env); env is nil outside of a request. It returns the text of the 500
  *                  or 504, a triplet like the application's, or nil
+ *   asterisk       whether PATH_INFO of "OPTIONS *" is "*" (SPEC of Rack 3.1); else it is empty
  *   report         callable(level, message, exception). It gets log entries, and these reports:
  *
  *   :leave, nil, exception     the application asks this process to end; the lane serves until it is drained
@@ -160,7 +161,7 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
     RB_OBJ_WRITE(self, &lane->after_reply, callables(base, BBR_AFTER_REPLY));
     make_endpoints(self, lane, base);
     lane->http_version = RTEST(rb_hash_aref(base, bbr_env_keys[BBR_HTTP_VERSION]));
-    lane->rack2 = RTEST(rb_hash_aref(base, rb_str_new_cstr("rack.version")));
+    lane->asterisk = values[ASTERISK] == Qundef || RTEST(values[ASTERISK]);
     if (values[FROZEN_ENV] != Qundef && RTEST(values[FROZEN_ENV])) lane->shapes = bbr_shapes_new();
 
     int code = bb_lane_new(&lane->core, lane->worker->core);

@@ -15,6 +15,11 @@ module Bontebok
         rack2? ? env.merge(rack2(config)) : env
       end
 
+      # Whether PATH_INFO may be "*". Before Rack 3.1, the SPEC forbids it.
+      def asterisk?
+        (Rack.release.split(".").map(&:to_i) <=> [3, 1]) >= 0
+      end
+
       # The part of env that belongs to one lane: a thread serves one request at a time. The block returns the lane.
       def callables
         { "rack.hijack?" => true, "rack.hijack" => -> { yield.hijack }, "rack.response_finished" => [],

@@ -110,7 +110,8 @@ module Support
         "rack.hijack?" => true, "rack.hijack" => -> { lane.hijack }, "rack.response_finished" => [],
         "rack.after_reply" => []
       )
-      lane = Bontebok::Core::Lane.new(@worker, app, env: env, report: method(:report), **options)
+      options = { env: env, report: method(:report), asterisk: Rack.release.to_i > 2, **options }
+      lane = Bontebok::Core::Lane.new(@worker, app, **options)
     end
 
     def serve(lane)
