@@ -125,7 +125,8 @@ module Bontebok
     end
 
     def lane_options(config)
-      { frozen_env: config[:frozen_env], asterisk: RackEnv.asterisk?, show_errors: config.development?, max_requests: @request_limit,
+      { frozen_env: config[:frozen_env], asterisk: RackEnv.asterisk?,
+        show_errors: config.development?, max_requests: @request_limit,
         report: method(:report), on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
     end
 
