@@ -360,15 +360,17 @@ bool bb_reply_bodyless(const struct bb_lane *lane);
 /* True: bytes of this response may have reached the client. */
 bool bb_reply_sent(const struct bb_lane *lane);
 
-/* Sends parts of the body. The first call sends the head before them. Bytes that the socket does not accept
- * are copied to memory, up to response_buffer per connection and 64 times response_buffer per worker. If this
- * memory is full, the bytes go to a file in spool_dir. last: these parts end the body; a chunked body's last
- * chunk is in the same send. If there are no parts and `last` is false, sends the head or pending bytes.
- * *taken: bytes of the parts that were sent or copied, counted from the first part. Returns BB_OK: all bytes
- * were taken. BB_AGAIN: the client may be slow, spool_max is reached, or the disk is full. After BB_AGAIN
- * call bb_reply_wait(), then this function again with the same `last` and the bytes that were not taken
- * (perhaps none). After an error call bb_reply_abort(). Errors: BB_ENOMEM; BB_EGONE: the client is gone or
- * has taken nothing for write_timeout, or the request is past request_timeout. */
+/* Sends parts of the body. The first call sends the head before them. A small part that follows the previous
+ * one within a millisecond is sent with the next parts, or by the I/O thread within about 2 ms; a call
+ * without parts sends it at once. Bytes that the socket does not accept are copied to memory, up to
+ * response_buffer per connection and 64 times response_buffer per worker. If this memory is full, the bytes
+ * go to a file in spool_dir. last: these parts end the body; a chunked body's last chunk is in the same send.
+ * If there are no parts and `last` is false, sends the head or pending bytes. *taken: bytes of the parts that
+ * were sent or copied, counted from the first part. Returns BB_OK: all bytes were taken. BB_AGAIN: the client
+ * may be slow, spool_max is reached, or the disk is full. After BB_AGAIN call bb_reply_wait(), then this
+ * function again with the same `last` and the bytes that were not taken (perhaps none). After an error call
+ * bb_reply_abort(). Errors: BB_ENOMEM; BB_EGONE: the client is gone or has taken nothing for write_timeout,
+ * or the request is past request_timeout. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 

@@ -26,6 +26,7 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     struct bb_lane *lane = calloc(1, sizeof *lane);
     if (!lane) return BB_ENOMEM;
     lane->worker = worker;
+    (void)pthread_mutex_init(&lane->reply.gather.lock, NULL); /* cannot fail for a default mutex */
     lane->intake.poller = &lane->set.poller;
     lane->intake.wake_fd = lane->set.poller.fd = -1;
     int code = bb__conn_context_open(&lane->context, worker);
@@ -71,6 +72,7 @@ void bb_lane_free(struct bb_lane *lane)
     bb__conn_set_close(&lane->set);
     if (lane->intake.wake_fd >= 0) (void)close(lane->intake.wake_fd);
     bb__buf_free(&lane->reply.staged);
+    if (!inert) (void)pthread_mutex_destroy(&lane->reply.gather.lock);
     bb__conn_context_close(&lane->context);
     free(lane);
 }

@@ -127,4 +127,11 @@
 #define BB_MOMENT         1
 #define BB_MOMENT_PER_MIB 1000
 
+/* ---- small parts of a response (reply_gather.c) ---- */
+
+/* us. If a part follows the previous part within this time, it is not sent at once. The I/O thread sends it
+ * after this time, at most BB_TICK later. Too small: more system calls. Too large: a part that a browser
+ * could use already waits that long. */
+#define BB_GATHER_TIME 1000
+
 #endif

@@ -143,11 +143,14 @@ static void look(struct bb__io_thread *io)
     io->context.now = bb__clock_ms();
     io->context.read_at = bb__clock_us();
     uint64_t lost = time_lost(io);
+    bool gathers = false;
     pthread_mutex_lock(&io->link.lock);
     for (struct bb_lane *lane = bb__first_lane(io->worker); lane; lane = bb__next_lane(lane)) {
         if (lost > 0) excuse(io, lane, lost);
         look_at(io, lane);
+        gathers = bb__reply_send_gathered(lane, io->context.read_at) || gathers;
     }
+    atomic_store(&io->link.gathers, gathers);
     update_accept_pause(io);
     bb__io_check_overdue(io);
     bb__io_check_readers(io);
@@ -204,6 +207,7 @@ static int tick(struct bb__io_thread *io)
 static int wait_time(struct bb__io_thread *io)
 {
     uint64_t due;
+    if (atomic_load(&io->link.gathers)) return BB_TICK;
     if (io->quiet < BB_QUIET_LOOKS) return tick(io);
     atomic_store(&io->link.asleep, true);
     if (!has_new(io, &due)) return until(io, due);

@@ -8,52 +8,13 @@
 #include "conn/conn.h"
 #include "http/h1_reply.h"
 #include "lane/conn_set.h"
+#include "lane/reply.h"
 #include "system/access_log.h"
 #include "system/set_owner.h"
 #include "worker/worker.h"
 
 /* ms until the next attempt, if the shared queue has no room. */
 #define BB_RETRY 10
-
-/* Shows which thread answers the current request. Each change is one compare-and-swap, so the lane and the
- * I/O thread cannot both answer.
- *
- *     OPEN -> SENT     the lane, before it sends the first bytes
- *     SENT -> ENDED    the lane, before it sends the last bytes
- *     OPEN -> ENDED    the lane, before it sends the whole response at once
- *     OPEN -> BY_IO    the I/O thread, at request_timeout
- *     SENT -> CUT      the I/O thread, at request_timeout
- *
- * BY_IO, CUT: the lane's response is dropped. ENDED: the response is complete, so the I/O thread does not
- * touch the connection, even if the host is still busy. */
-enum bb__response_state {
-    BB_RESPONSE_OPEN,
-    BB_RESPONSE_SENT,
-    BB_RESPONSE_ENDED,
-    BB_RESPONSE_BY_IO, /* the I/O thread answered with 504 */
-    BB_RESPONSE_CUT, /* the I/O thread has shut the connection down: the client sees an incomplete response */
-};
-
-/* The reply under construction. */
-struct bb__lane_reply {
-    struct bb__h1_reply encoder;
-    struct bb__buf staged;       /* the head and small parts, which are sent together */
-    uint64_t write_progress;     /* ms, when the client last took bytes while bytes were pending */
-    uint64_t body_length;        /* bytes of the body that bb_reply_write() has taken */
-    atomic_uint_fast64_t waited; /* ms that the lane has waited for the client */
-    atomic_uint_fast64_t
-        taking;           /* 1 + bytes per second that the client took at the last wait; 0: no wait yet */
-    atomic_bool waits;    /* the lane waits for the client now, and the I/O thread may end the wait */
-    int64_t given;        /* bytes that the socket has taken */
-    int64_t taken_before; /* bytes that the client had taken before the first wait: see reply_wait.c */
-    bool sent;            /* bytes of the response may have reached the client */
-    bool ended;           /* the end of the body is in `staged`, or was sent */
-    bool detached;        /* lane_detach.c: the connection has left the lane; only its struct is here */
-    int ended_as;         /* BB_OK or BB_ESHORT */
-    bool spools;          /* the client is slow: unsent bytes that do not fit in memory go to a file */
-    uint64_t moments;     /* us, sum of the short waits for the client (wait_for_a_moment()) */
-    int failed;           /* error of bb_reply_write(): bytes are missing, so no more may be sent */
-};
 
 /* The next step of a lane that has taken its set back. */
 enum bb__then {
@@ -332,15 +293,6 @@ void bb__lane_keep_again(struct bb_lane *lane);
 
 /* lane_aside.c: puts the sources back into the set of a lane that is `unwatched`. */
 void bb__lane_watch_again(struct bb_lane *lane);
-
-/* ---- reply_wait.c ---- */
-
-/* Notes that the client has just taken bytes. */
-void bb__reply_note_progress(struct bb_lane *lane);
-
-/* Sends pending bytes. Returns BB_OK, or BB_EGONE if the client is gone or has taken nothing for
- * write_timeout. */
-int bb__reply_flush_pending(struct bb_lane *lane);
 
 /* ---- lane_share.c: one look finds several requests ---- */
 

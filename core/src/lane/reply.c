@@ -140,6 +140,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
         if (code != BB_OK) return code;
     }
     bb__buf_clear(staged);
+    lane->reply.gather.since = 0;
     run->count = run->chunk_head_count = run->bytes = 0;
     return BB_OK;
 }
@@ -238,6 +239,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     if (code == BB_OK && last && !lane->reply.ended) code = add_end(lane, &run);
     if (code != BB_OK) return code;
     /* At the end of a body there may be nothing to send: a body with a Content-Length has no end marker. */
+    if (count > 0 && !last && run.count == 0 && bb__reply_gathers(lane)) return BB_OK;
     if (bb__buf_len(&lane->reply.staged) + run.bytes > 0)
         code = send_run(lane, &run);
     else if (last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane))
@@ -251,6 +253,7 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     *taken = 0;
     if (!bb__lane_current(lane)) return BB_EGONE;
     if (lane->reply.failed != BB_OK) return lane->reply.failed;
+    bb__reply_stop_gathering(lane);
     int code = write_parts(lane, parts, count, last, taken);
     if (code < 0) lane->reply.failed = code;
     lane->reply.body_length += *taken;
@@ -307,6 +310,7 @@ void bb_reply_abort(struct bb_lane *lane)
         end_detached(lane);
         return;
     }
+    bb__reply_stop_gathering(lane);
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
     bool answered = !bb__lane_stop_sending(lane);

@@ -11,6 +11,7 @@
 struct bb__io_link {
     int kick_fd;             /* an eventfd that wakes the I/O thread */
     atomic_bool asleep;      /* the I/O thread waits for events in `queue` */
+    atomic_bool gathers;     /* the I/O thread looks at gathered parts (lane/reply_gather.c) within BB_TICK */
     bool hangs;              /* bb__io_hangs() has waited for `lock` in vain */
     struct bb__poller queue; /* watches kick_fd, and the pollers of busy lanes (edge-triggered) */
     pthread_mutex_t lock; /* held while the I/O thread looks at lanes, and while a lane is added or removed */

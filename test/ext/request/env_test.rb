@@ -42,7 +42,7 @@ class EnvTest < Support::LaneCase
   def test_the_asterisk_is_the_path_if_the_spec_allows_it
     base = Support::LaneServer::BASE_ENV
 
-    assert_equal "*", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base)["PATH_INFO"]
+    assert_equal "*", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base, asterisk: true)["PATH_INFO"]
     assert_equal "", env_of(http(line: "OPTIONS * HTTP/1.1"), env: base, asterisk: false)["PATH_INFO"]
   end
 

@@ -1,0 +1,85 @@
+/* reply.h: the response to the current request of a lane (a thread that serves requests). reply.c sends it.
+ * The host is the program that calls the core. lane.h includes this file. */
+#ifndef BB_REPLY_H
+#define BB_REPLY_H
+
+#include "http/h1_reply.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct bb_lane;
+
+/* Shows which thread answers the current request. Each change is one compare-and-swap, so the lane and the
+ * I/O thread cannot both answer.
+ *
+ *     OPEN -> SENT     the lane, before it sends the first bytes
+ *     SENT -> ENDED    the lane, before it sends the last bytes
+ *     OPEN -> ENDED    the lane, before it sends the whole response at once
+ *     OPEN -> BY_IO    the I/O thread, at request_timeout
+ *     SENT -> CUT      the I/O thread, at request_timeout
+ *
+ * BY_IO, CUT: the lane's response is dropped. ENDED: the response is complete, so the I/O thread does not
+ * touch the connection, even if the host is still busy. */
+enum bb__response_state {
+    BB_RESPONSE_OPEN,
+    BB_RESPONSE_SENT,
+    BB_RESPONSE_ENDED,
+    BB_RESPONSE_BY_IO, /* the I/O thread answered with 504 */
+    BB_RESPONSE_CUT, /* the I/O thread has shut the connection down: the client sees an incomplete response */
+};
+
+/* reply_gather.c: small parts that wait in `staged`. While `holds` is true, the I/O thread may send them
+ * under the lock. Only the lane sets `holds` to true. */
+struct bb__lane_gather {
+    atomic_bool holds;
+    pthread_mutex_t lock; /* guards staged and given while `holds` is true */
+    uint64_t since;       /* us, when the first of these parts was written */
+    uint64_t part_at;     /* us, when the host wrote its last part */
+};
+
+/* The reply under construction. */
+struct bb__lane_reply {
+    struct bb__h1_reply encoder;
+    struct bb__buf staged;       /* the head and small parts, which are sent together */
+    uint64_t write_progress;     /* ms, when the client last took bytes while bytes were pending */
+    uint64_t body_length;        /* bytes of the body that bb_reply_write() has taken */
+    atomic_uint_fast64_t waited; /* ms that the lane has waited for the client */
+    atomic_uint_fast64_t
+        taking;           /* 1 + bytes per second that the client took at the last wait; 0: no wait yet */
+    atomic_bool waits;    /* the lane waits for the client now, and the I/O thread may end the wait */
+    int64_t given;        /* bytes that the socket has taken */
+    int64_t taken_before; /* bytes that the client had taken before the first wait: see reply_wait.c */
+    bool sent;            /* bytes of the response may have reached the client */
+    bool ended;           /* the end of the body is in `staged`, or was sent */
+    bool detached;        /* lane_detach.c: the connection has left the lane; only its struct is here */
+    int ended_as;         /* BB_OK or BB_ESHORT */
+    bool spools;          /* the client is slow: unsent bytes that do not fit in memory go to a file */
+    uint64_t moments;     /* us, sum of the short waits for the client (wait_for_a_moment()) */
+    struct bb__lane_gather gather;
+    int failed; /* error of bb_reply_write(): bytes are missing, so no more may be sent */
+};
+
+/* ---- reply_wait.c ---- */
+
+/* Notes that the client has just taken bytes. */
+void bb__reply_note_progress(struct bb_lane *lane);
+
+/* Sends pending bytes. Returns BB_OK, or BB_EGONE if the client is gone or has taken nothing for
+ * write_timeout. */
+int bb__reply_flush_pending(struct bb_lane *lane);
+
+/* ---- reply_gather.c ---- */
+
+/* Called after a small part was written to `staged`. True: the part stays there, and the caller sends
+ * nothing. */
+bool bb__reply_gathers(struct bb_lane *lane);
+
+/* Call this before `staged` is used, because the I/O thread may be sending it. */
+void bb__reply_stop_gathering(struct bb_lane *lane);
+
+/* For the I/O thread. Sends parts that have waited for BB_GATHER_TIME. now: us. Returns whether there were
+ * parts. */
+bool bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
+
+#endif
