@@ -53,6 +53,7 @@ need_for_testing() {
   need systemd has systemd-socket-activate
   need logrotate has_server logrotate
   need curl has curl
+  need chromium has chromium
   need libsqlite3-dev has_header sqlite3.h
   need tzdata test -e /usr/share/zoneinfo/UTC
   need_for_arm64

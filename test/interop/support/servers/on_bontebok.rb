@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require "fileutils"
+
+module Interop
+  # Serves the application of a test with Bontebok. OnPuma has the same methods.
+  module OnBontebok
+    # Requests after which a worker is recycled. No test needs as many requests for its pages.
+    REQUESTS = 1000
+
+    # True if the server has rack.hijack.
+    def self.hijack?(test)
+      return @hijack unless @hijack.nil?
+
+      application = 'run ->(env) { [200, {}, [env.key?("rack.hijack").to_s]] }'
+      @hijack = test.start_bontebok(args: ["-w", 0], rackup: application).get.body == "true"
+    end
+
+    def setup
+      skip "the server has no rack.hijack" unless OnBontebok.hijack?(self)
+      super
+    end
+
+    # directory: the working directory, with config.ru. rackup: another rackup file. workers: 0 is one process.
+    def start_server(directory:, env:, rackup: "config.ru", workers: 0, threads: 1, limit: 10, args: [])
+      start_bontebok(directory: directory, listen: :tcp, env: env, limit: limit,
+                     args: ["-w", workers, "-t", threads, *args, rackup])
+    end
+
+    # Starts a server whose workers can be replaced.
+    def start_replaceable_server(**options)
+      @restart_file = temp_file("restart")
+      start_server(args: ["--restart-file", @restart_file, "--max-request-per-child", REQUESTS], **options)
+    end
+
+    # A new master loads the application, and its workers replace all workers.
+    def replace_workers(_server)
+      FileUtils.touch(@restart_file)
+    end
+
+    # Sends so many requests that a worker of two is replaced.
+    def recycle_worker(server)
+      client = nil
+      (2 * REQUESTS).times do
+        client ||= server.connect
+        next if client.get("/pid").keep_alive?
+
+        client.close
+        client = nil
+      end
+    ensure
+      client&.close
+    end
+  end
+end
