@@ -62,8 +62,8 @@ module Interop
     def test_clients_connect_again
       pages = open_pages
       pages.each { |page| page.call("start") }
-      change("a recycling", pages) { @keeper.recycle_worker(@server) }
-      change("a new master", pages, all: true) { @keeper.replace_workers(@server) } if Length::LONG
+      change("a recycling", pages) { |workers| @keeper.recycle(@server, workers.first(1)) }
+      change("a new master", pages) { |workers| @keeper.replace(@server, workers) } if Length::LONG
       pages.each { |page| assert_nothing_lost(page) }
       broadcast(@number += 1)
       pages.each { |page| eventually(10, "the last note") { page["notes"].last == @number } }
@@ -71,21 +71,18 @@ module Interop
 
     private
 
-    # Calls the block, which replaces workers. Meanwhile, broadcasts to all pages. Waits until all pages have live
-    # workers. all: all workers are replaced, not only one.
-    def change(what, pages, all: false)
-      before = pages.to_h { |page| [page, page.worker] }
-      yield
+    # Broadcasts to all pages while workers are replaced. Waits until no page has one of the old workers. The block gets
+    # the process ids of the pages' workers, replaces some or all of them, and returns the process ids of the old ones.
+    def change(what, pages)
+      old = yield pages.map(&:worker).uniq
       @number ||= 0
-      gone = []
       eventually(RECONNECTED, "the end of old workers after #{what}") do
         deliver(@number += 1, pages)
-        gone = before.values.uniq.reject { |pid| Support::ProcessTable.entry(pid) }
-        all ? gone.size == before.values.uniq.size : gone.any?
+        old.none? { |pid| Support::ProcessTable.entry(pid) }
       end
       pages.each do |page|
         page.wait_until_connected(RECONNECTED)
-        refute_includes gone, page.worker, "after #{what}"
+        refute_includes old, page.worker, "after #{what}"
       end
     end
 
@@ -106,6 +103,7 @@ module Interop
       echoes = page["echoes"]
       assert_equal (1..echoes.size).to_a, echoes
       assert_operator page["resent"], :<, page["connections"]
+      assert_equal ["server_restart"] * (page["connections"] - 1), page["farewells"]
       assert_empty page["errors"]
     end
 

@@ -33,23 +33,19 @@ module Interop
       start_server(args: ["--restart-file", @restart_file, "--max-request-per-child", REQUESTS], **options)
     end
 
-    # A new master loads the application, and its workers replace all workers.
-    def replace_workers(_server)
+    # A new master loads the application, and its workers replace all workers. Returns the given process ids.
+    def replace(_server, workers)
       FileUtils.touch(@restart_file)
+      workers
     end
 
-    # Sends so many requests that a worker of two is replaced.
-    def recycle_worker(server)
-      client = nil
-      (2 * REQUESTS).times do
-        client ||= server.connect
-        next if client.get("/pid").keep_alive?
-
-        client.close
-        client = nil
+    # Sends requests until the workers with these process ids are being replaced. Returns the process ids.
+    def recycle(server, workers)
+      eventually(60, "the replacement of #{workers}", seen: -> { [server.output.text] }) do
+        server.connect { |client| 100.times { break unless client.get("/pid").keep_alive? } }
+        workers.all? { |pid| server.output.text.match?(/\(pid #{pid}\) leaves/) }
       end
-    ensure
-      client&.close
+      workers
     end
   end
 end

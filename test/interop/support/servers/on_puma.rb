@@ -17,14 +17,15 @@ module Interop
       start_server(**options)
     end
 
-    # New workers load the application and replace all workers.
-    def replace_workers(server)
+    # New workers load the application and replace all workers. Returns the given process ids.
+    def replace(server, workers)
       server.signal("USR1")
+      workers
     end
 
-    # One worker ends, and puma starts another one.
-    def recycle_worker(server)
-      Process.kill("TERM", Integer(server.get("/pid").body))
+    # The workers with these process ids end, and puma starts other workers. Returns the process ids.
+    def recycle(_server, workers)
+      workers.each { |pid| Process.kill("TERM", pid) }
     end
   end
 end
