@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
-# Bontebok, an application server for Rack. This file is for programs that require the gem by its name. The executable
-# requires bontebok/cli/cli instead.
+# Bontebok, an application server for Rack. This file is for programs that require the gem by its name. It loads little:
+# the class Server and the C extension are loaded when the program uses Server. The executable requires bontebok/cli/cli
+# instead.
 module Bontebok
+  autoload :Server, "bontebok/embedded/server"
+  autoload :StartError, "bontebok/start_error"
 end
 
 require_relative "bontebok/version"
-require_relative "bontebok/cli/cli"
 require_relative "bontebok/request_timeout"

@@ -12,6 +12,7 @@ module Bench
 
     def floor = File.join(ROOT, "tmp/bench/floor")
     def core_host = File.join(ROOT, "tmp/bench/core_host")
+    def stream_client = File.join(ROOT, "tmp/bench/stream_client")
     def load_tool = File.join(ROOT, "lib/bontebok/bontebok-bench")
 
     def all
@@ -22,15 +23,28 @@ module Bench
       GEMFILES.each { |gemfile| bundle(File.join(ROOT, gemfile)) }
     end
 
-    def compile(program, sources)
-      sources = sources.map { |source| File.join(ROOT, source) }
-      link(program, sources) unless FileUtils.uptodate?(program, sources)
+    # What bench/stream needs.
+    def streaming
+      run!(File.join(ROOT, "bin/setup"), "--run")
+      compile_stream_client
+      bundle(File.join(ROOT, "bench/peers/stream/Gemfile"))
     end
 
-    # root: the checkout with the core's headers.
-    def link(program, sources, root = ROOT)
+    def compile_stream_client
+      FileUtils.mkdir_p(File.dirname(stream_client))
+      sources = ["load/src/report/histogram.c", *Dir.glob("bench/stream_client/*.c", base: ROOT)]
+      compile(stream_client, sources, "-I#{ROOT}/load/src", "-lm")
+    end
+
+    def compile(program, sources, *options)
+      sources = sources.map { |source| File.join(ROOT, source) }
+      link(program, sources, ROOT, *options) unless FileUtils.uptodate?(program, sources)
+    end
+
+    # root: the checkout with the core's headers. options: of the compiler.
+    def link(program, sources, root = ROOT, *options)
       run!("cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-fvisibility=hidden", "-fstack-protector-strong",
-           "-I#{root}/core/include", "-I#{root}/core/src", *sources, "-lpthread", "-o", program)
+           "-I#{root}/core/include", "-I#{root}/core/src", *sources, *options, "-lpthread", "-o", program)
     end
 
     # All Gemfiles of the checkout use the directory in which bin/setup keeps the gems.

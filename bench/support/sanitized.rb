@@ -19,7 +19,7 @@ module Bench
     def build
       %w[exe lib].each { |directory| FileUtils.cp_r(File.join(Build::ROOT, directory), FileUtils.mkdir_p(ROOT).first) }
       headers = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").map { |directory| "-I#{directory}" }
-      sources = Dir.glob(["core/src/*/*.c", "ext/bontebok/*.c"], base: Build::ROOT)
+      sources = Dir.glob(["core/src/*/*.c", "ext/bontebok/**/*.c"], base: Build::ROOT)
       Dir.chdir(Build::ROOT) do
         Build.run!("cc", *FLAGS, *headers, "-Icore/include", "-Icore/src", "-Iext/bontebok", *sources, "-o", library)
       end

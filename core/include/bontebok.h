@@ -18,8 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bontebok_file.h"
 #include "bontebok_scoreboard.h"
+#include "bontebok_stream.h"
 #include "bontebok_time.h"
+#include "bontebok_work.h"
 
 /* ---- codes: a negative code is an error ---- */
 
@@ -69,6 +72,7 @@ enum bb_field_kind {
     BB_FIELD_COOKIE,
     BB_FIELD_AUTHORIZATION,
     BB_FIELD_REQUEST_START,
+    BB_FIELD_UPGRADE,
     BB_FIELD_PROXY,      /* always dropped, because its CGI name is HTTP_PROXY (httpoxy) */
     BB_FIELD_UNDERSCORE, /* X_A has the CGI name of X-A, so X_A is dropped unless allow_underscore_headers */
 };
@@ -102,6 +106,7 @@ struct bb_head {
     bool expect_continue; /* HTTP/1.1 only, RFC 9110 10.1.1 */
     bool repeats;         /* true: perhaps two fields have the same CGI name; false: all CGI names differ */
     bool has_start;       /* the field X-Request-Start is present */
+    bool upgrade;         /* the client offers other protocols: Upgrade, RFC 9110 7.8 */
 };
 
 /* A complete request, head and body, valid until bb_reply_end() or bb_reply_abort(). The core owns it. */
@@ -131,10 +136,10 @@ struct bb_request {
 #define BB_ACCESS_LOG_MAX        256
 #define BB_ACCESS_LOG_FORMAT_MAX 1024
 
-/* Names and defaults of the settings. docs/CONFIGURATION.md explains each under the name of its option:
- * max_target is MaxTarget. A switch is 0 or 1. In most limits 0 means "no limit". In max_target,
- * max_field_bytes, max_fields, spool_threshold and response_buffer 0 is an ordinary limit. In
- * keepalive_timeout, keepalive_drain and graceful_timeout 0 means "no time". Texts are NUL-terminated. */
+/* Names and defaults of the settings. docs/CONFIGURATION.md explains each (max_target is MaxTarget). A
+ * switch is 0 or 1. 0 usually means "no limit". 0 is an ordinary limit in max_target, max_field_bytes,
+ * max_fields, spool_threshold and response_buffer. 0 means "no time" in keepalive_timeout, keepalive_drain
+ * and graceful_timeout. Texts are NUL-terminated. */
 #define BB_SETTINGS(X)                                                                                       \
     X(max_target, 16 * 1024)                                                                                 \
     X(max_field_bytes, 64 * 1024)                                                                            \
@@ -168,11 +173,11 @@ struct bb_settings {
 #undef BB_SETTING_FIELD
     char spool_dir[256];                          /* directory of spool files */
     char server_name[64];                         /* value of the Server field; empty: no Server field */
-    char trusted_proxies[BB_TRUSTED_PROXIES_MAX]; /* "unix", addresses and networks (10.0.0.0/8), at most 128,
-                                                     separated by spaces */
+    char trusted_proxies[BB_TRUSTED_PROXIES_MAX]; /* at most 128, separated by spaces: see TrustedProxies */
     char access_log[BB_ACCESS_LOG_MAX];           /* target of the access log, see below; empty: no log */
     char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* see below */
     char health_paths[256];                           /* paths separated by spaces, see max_queue below */
+    char x_sendfile[1024];                            /* see bb_reply_named_file(); empty: off */
 };
 
 /* Fills *settings with the defaults above, spool_dir "/tmp", trusted_proxies "unix 127.0.0.0/8 ::1" and
@@ -305,23 +310,6 @@ bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests);
  * wait ends at once. Any thread, also in a signal handler. */
 void bb_lane_wake(struct bb_lane *lane);
 
-/* ---- out-of-band work: the host does it between two requests, so that no client waits for it ---- */
-
-enum bb_aside {
-    BB_ASIDE_IDLE,   /* begin only if the worker is idle: bb_lane_next() has returned BB_AGAIN, no other lane
-                        has a request, and none of this lane's descriptors is ready */
-    BB_ASIDE_ANYWAY, /* begin between any two requests of this lane */
-};
-
-/* Begins out-of-band work: the worker accepts no connections until bb_lane_step_back(). New connections go to
- * other processes, or wait. The I/O thread, if started, passes on requests of this lane's connections. Do not
- * call bb_lane_next() for this lane before bb_lane_step_back(). Never blocks. Returns BB_OK; BB_AGAIN (no
- * effect): the condition of `when` does not hold, another lane works out of band, or the worker drains. */
-int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when);
-
-/* Ends this lane's out-of-band work, if there is any: the worker accepts connections again. */
-void bb_lane_step_back(struct bb_lane *lane);
-
 /* ---- events ---- */
 
 /* An event that the host should log. */
@@ -337,8 +325,7 @@ struct bb_event {
 /* Takes the oldest event: *event is the caller's copy. Returns BB_OK; BB_AGAIN: there is none. */
 int bb_lane_event(struct bb_lane *lane, struct bb_event *event);
 
-/* Aborts the current request, closes the lane's connections and frees the lane. NULL is allowed. If a disk
- * stalls, nothing is freed: see bb_worker_free(). */
+/* Aborts the request, closes the connections and frees the lane. NULL is allowed. See bb_worker_free(). */
 void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: the response to the lane's current request ---- */
@@ -349,21 +336,25 @@ void bb_lane_free(struct bb_lane *lane);
 int bb_reply_begin(struct bb_lane *lane, int status);
 
 /* Adds a field. Copies name and value. If the value has several lines (separated by LF, as in Rack 2), each
- * line becomes a field. "Connection: close" is obeyed. Other hop-by-hop fields (RFC 9110 7.6.1) and names
- * that begin with "rack." are dropped. After an error the host calls bb_reply_begin() again. Errors:
- * BB_ENAME; BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length is no number or differs from an
- * earlier one, that "chunked" comes twice, or that a transfer coding is neither "chunked" nor "identity". */
+ * line becomes a field. "Connection: close" is obeyed, and Upgrade is sent with 101 and 426. Other hop-by-hop
+ * fields (RFC 9110 7.6.1) and names that begin with "rack." are dropped. After an error the host calls
+ * bb_reply_begin() again. Errors: BB_ENAME; BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length
+ * is no number or differs from an earlier one, that "chunked" comes twice, or that a transfer coding is
+ * neither "chunked" nor "identity". */
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 
 #define BB_LENGTH_UNKNOWN UINT64_MAX
+#define BB_LENGTH_RAW     (UINT64_MAX - 1)
 
 /* Ends the head and chooses the framing (RFC 9112 6). Sends nothing. body_length: the whole body's length,
  * used if there was no Content-Length field. BB_LENGTH_UNKNOWN: the core chunks the body, or closes the
- * connection after it. Errors: BB_ENOMEM. */
+ * connection after it. BB_LENGTH_RAW: the core does not chunk the body, because the host writes it after
+ * bb_lane_hijack(). After a 101 with Upgrade, the body is the other protocol. Errors: BB_ENOMEM. */
 int bb_reply_head(struct bb_lane *lane, uint64_t body_length);
 
-/* True: this response has no body (HEAD, 1xx, 204, 205, 304). Valid after bb_reply_head(). */
+/* True: this response has no body (HEAD, 1xx except an upgrade, 204, 205, 304). Valid after bb_reply_head().
+ */
 bool bb_reply_bodyless(const struct bb_lane *lane);
 
 /* True: bytes of this response may have reached the client. */

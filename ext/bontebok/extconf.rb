@@ -12,10 +12,16 @@ CORE = "../../core"
 abort "Bontebok needs Linux: epoll is missing" unless have_func("epoll_create1", "sys/epoll.h")
 abort "Bontebok needs Linux: accept4 is missing" unless have_func("accept4", "sys/socket.h")
 
+have_func("rb_fiber_scheduler_current", ["ruby.h", "ruby/fiber/scheduler.h"])
+
 LAYERS = Dir.children(File.join(__dir__, CORE, "src")).sort
 
-$srcs = [__dir__, *LAYERS.map { |layer| File.join(__dir__, CORE, "src", layer) }]
+PARTS = Dir.children(__dir__).select { |name| File.directory?(File.join(__dir__, name)) }.sort
+OWN = [".", *PARTS].map { |part| File.join(__dir__, part) }
+
+$srcs = [*OWN, *LAYERS.map { |layer| File.join(__dir__, CORE, "src", layer) }]
         .flat_map { |directory| Dir[File.join(directory, "*.c")] }.map { |file| File.basename(file) }.sort
+PARTS.each { |part| $VPATH << "$(srcdir)/#{part}" }
 LAYERS.each { |layer| $VPATH << "$(srcdir)/#{CORE}/src/#{layer}" }
 # The core's own files need the include path core/src. The binding includes only bontebok.h, and a lint checks this.
 $INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include -I$(srcdir)/#{CORE}/src"

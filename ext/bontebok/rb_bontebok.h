@@ -24,6 +24,8 @@
 #include <ruby.h>
 #include <sys/types.h>
 
+#include "rb_detached.h"
+
 #define BBR_LISTENERS_MAX 64
 #define BBR_NEVER         UINT64_MAX
 
@@ -43,6 +45,7 @@ struct bbr_worker {
      * lib as :busy. */
     bool resting;
     bool soft_limit; /* request_timeout_soft is set */
+    bool x_sendfile; /* the option x_sendfile is set */
     /* lib does its out-of-band work when `requests` has reached `out_of_band` and the worker is idle. If
      * `requests` reaches `out_of_band_latest` first, lib does the work although the worker is not idle.
      * BBR_NEVER: lib has ordered no work. */
@@ -63,6 +66,7 @@ struct bbr_lane {
     struct bbr_worker *worker;
     pid_t pid;
     VALUE worker_object, app, report, on_error, no_input;
+    VALUE finished, after_reply; /* the Arrays in every env of the lane (rb_finish.c) */
     VALUE keys[256]; /* keys[id]: the env's key for the field name with this id (bb_field.id). 0: no such
                         field was seen yet. nil: the env does not show the field */
     struct bbr_endpoint *endpoints;
@@ -86,10 +90,15 @@ struct bbr_exchange {
     const struct bb_request *request; /* NULL between two requests */
     VALUE env;
     VALUE input;            /* nil, or the Input that reads this request's body */
+    VALUE each;             /* nil, or the object of the block of `each` (rb_each.c) */
     VALUE stream;           /* nil, or the Stream of this response */
+    VALUE status, headers;  /* of the application's response, or nil */
+    VALUE partial;          /* the value of the response's field rack.hijack, or nil */
+    VALUE error;            /* nil, or the exception that has ended the request */
     VALUE body;             /* the body that must still be closed, or Qundef */
     bool body_tells_closed; /* to_ary may have closed the body, so ask `closed?` before `close` */
     bool gone;              /* the client has closed the connection, or does not read */
+    bool detached;          /* the connection has left the lane: hijacked, or it belongs to the stream */
     bool broken;            /* no complete response was sent; the request must end with bb_reply_abort() */
     bool limited;           /* RequestTimeout may be raised now */
     bool timed_out;         /* RequestTimeout was raised in this request, or is being raised */
@@ -98,7 +107,7 @@ struct bbr_exchange {
 /* ---- rb_util.c ---- */
 
 extern VALUE bbr_eInvalidReply; /* the application has returned no valid response */
-extern VALUE bbr_eClientGone;   /* raised in `each`, or in a stream's `write`, if the client is gone */
+extern VALUE bbr_eClientGone;   /* raised if the application sends a part and the client is gone */
 extern VALUE bbr_eTimeout;      /* raised in a request that takes too long */
 
 /* Raises the exception for a negative code. */
@@ -138,6 +147,7 @@ VALUE bbr_attempt(VALUE (*function)(VALUE), VALUE argument);
 
 /* Calls lib's callable `report` with level, message and error. Ignores exceptions that it raises. */
 void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error);
+void bbr_report_to(VALUE report, const char *level, VALUE message, VALUE error);
 
 /* Returns the text of the event for the log, a String. */
 VALUE bbr_event_text(const struct bb_event *event);
@@ -182,6 +192,10 @@ enum bbr_env_key {
     BBR_RACK_INPUT,
     BBR_QUEUE_TIME,
     BBR_PROXY_TIME,
+    BBR_PROTOCOL,
+    BBR_HIJACK_IO,
+    BBR_RESPONSE_FINISHED,
+    BBR_AFTER_REPLY,
     BBR_ENV_KEYS,
 };
 extern VALUE bbr_env_keys[BBR_ENV_KEYS];
@@ -268,6 +282,9 @@ VALUE bbr_input_new(const struct bb_request *request);
 VALUE bbr_input_empty(void);
 void bbr_input_detach(VALUE input);
 
+/* Like bbr_input_detach(), but the Input gets a copy of the body, because a stream outlives the request. */
+void bbr_input_keep(VALUE input);
+
 /* ---- rb_env.c ---- */
 
 /* Returns a Hash with the values that all requests to a listener share. It also has the keys that each
@@ -302,15 +319,6 @@ void bbr_reply_flush(struct bbr_exchange *exchange, bool last);
 /* The String of a body part. Raises if the part is not a String. */
 VALUE bbr_reply_string(VALUE part);
 
-/* ---- rb_stream.c ---- */
-
-/* Returns the Stream, the writing end of the current response. A body's `each` yields parts to the Stream. A
- * body's `call` gets the Stream as its argument. */
-VALUE bbr_stream_new(struct bbr_exchange *exchange);
-VALUE bbr_stream_yielded(RB_BLOCK_CALL_FUNC_ARGLIST(part, stream));
-void bbr_stream_finish(VALUE stream);
-void bbr_stream_detach(VALUE stream);
-
 /* ---- rb_reply.c ---- */
 
 /* Responds to the current request with the triplet that the application has returned. */
@@ -339,7 +347,10 @@ VALUE bbr_stop_serving(VALUE argument);
  * caller keeps the object alive. */
 struct bb_scoreboard *bbr_scoreboard(VALUE object);
 
-/* ---- rb_worker.c ---- */
+/* ---- rb_settings.c, rb_worker.c ---- */
+
+/* The settings of a Hash or nil. Its keys are those of SETTINGS, and the names of the texts. */
+struct bb_settings bbr_settings_of(VALUE given);
 
 /* Returns the C struct of a Ruby object of the class Worker, and holds the struct until bbr_worker_release().
  * Raises if the object is no Worker, or is not initialized. */
@@ -369,7 +380,6 @@ void bbr_init_lane(VALUE core);
 void bbr_init_env(void);
 void bbr_init_input(VALUE core);
 void bbr_init_reply(void);
-void bbr_init_stream(VALUE core);
 void bbr_init_error(void);
 void bbr_init_process(VALUE core);
 

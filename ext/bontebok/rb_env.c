@@ -134,6 +134,7 @@ VALUE bbr_env_build(struct bbr_exchange *exchange)
     if (env == Qundef) env = env_from_template(exchange);
     set_target(env, &request->head, lane);
     if (request->head.minor_version == 0) set_old_protocol(env, lane);
+    if (RB_UNLIKELY(request->head.upgrade)) set(env, BBR_PROTOCOL, bbr_protocol_offers(request));
     if (request->head.chunked) set_decoded_length(env, request);
     set_time(env, BBR_QUEUE_TIME, request->queue_time);
     set_time(env, BBR_PROXY_TIME, request->proxy_time);

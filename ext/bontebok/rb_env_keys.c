@@ -50,6 +50,8 @@ void bbr_init_env_keys(void)
         [BBR_SERVER_PROTOCOL] = "SERVER_PROTOCOL", [BBR_REMOTE_ADDR] = "REMOTE_ADDR",
         [BBR_CONTENT_LENGTH] = "CONTENT_LENGTH",   [BBR_HTTP_VERSION] = "HTTP_VERSION",
         [BBR_CONTENT_TYPE] = "CONTENT_TYPE",       [BBR_RACK_INPUT] = "rack.input",
+        [BBR_PROTOCOL] = "rack.protocol",          [BBR_HIJACK_IO] = "rack.hijack_io",
+        [BBR_AFTER_REPLY] = "rack.after_reply",    [BBR_RESPONSE_FINISHED] = "rack.response_finished",
         [BBR_QUEUE_TIME] = "bontebok.queue_time",  [BBR_PROXY_TIME] = "bontebok.proxy_queue_time",
     };
     for (int i = 0; i < BBR_ENV_KEYS; i++) bbr_env_keys[i] = kept_key(names[i]);

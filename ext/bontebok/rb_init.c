@@ -21,16 +21,22 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_util(bontebok, core);
     bbr_init_env_keys();
     bbr_init_env();
+    bbr_init_file();
     bbr_init_reply();
     bbr_init_failed();
     bbr_init_error();
     bbr_init_input(core);
     bbr_init_input_lines(core);
+    bbr_init_each();
+    bbr_init_finish();
+    bbr_init_protocol();
     bbr_init_stream(core);
+    bbr_init_hijack();
     bbr_init_scoreboard(core);
     bbr_init_worker(core);
     bbr_init_serve();
     bbr_init_lane(core);
     bbr_init_lane_time(core);
+    bbr_init_lane_hijack(core);
     bbr_init_process(core);
 }

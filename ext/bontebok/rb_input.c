@@ -9,6 +9,7 @@
 #include "rb_input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ruby/encoding.h>
 #include <ruby/io.h>
 #include <string.h>
@@ -21,9 +22,18 @@ static VALUE input_class;
 
 /* ---- the object ---- */
 
+static void forget_copy(struct input *input)
+{
+    xfree(input->kept);
+    if (input->owns_fd) (void)close(input->fd);
+    input->kept = NULL;
+    input->owns_fd = false;
+}
+
 static void input_free(void *data)
 {
     struct input *input = data;
+    forget_copy(input);
     xfree(input->window);
     xfree(input);
 }
@@ -67,6 +77,7 @@ struct input *bbr_input_of(VALUE self)
 
 static void end(struct input *input, const char *reason)
 {
+    forget_copy(input);
     input->memory = NULL;
     input->fd = -1;
     input->ended = reason;
@@ -75,6 +86,22 @@ static void end(struct input *input, const char *reason)
 void bbr_input_detach(VALUE self)
 {
     end(bbr_input_of(self), "the request has ended");
+}
+
+void bbr_input_keep(VALUE self)
+{
+    struct input *input = bbr_input_of(self);
+    if (input->ended) return;
+    if (input->memory) {
+        input->kept = ALLOC_N(char, input->size);
+        memcpy(input->kept, input->memory, input->size);
+        input->memory = input->kept;
+        return;
+    }
+    int fd = fcntl(input->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) rb_sys_fail("rack.input");
+    input->fd = fd;
+    input->owns_fd = true;
 }
 
 struct input *bbr_input_readable(VALUE self)

@@ -13,6 +13,8 @@ struct input {
     char *window;      /* window_len bytes of the spool from window_start on; NULL until needed */
     uint64_t window_start;
     size_t window_len;
+    char *kept;   /* a copy of the body, which outlives the request; or NULL */
+    bool owns_fd; /* fd outlives the request */
 };
 
 struct input *bbr_input_of(VALUE self);

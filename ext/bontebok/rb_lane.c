@@ -12,6 +12,8 @@ static void each_value(struct bbr_lane *lane, void (*visit)(VALUE *))
     visit(&lane->report);
     visit(&lane->on_error);
     visit(&lane->no_input);
+    visit(&lane->finished);
+    visit(&lane->after_reply);
     for (size_t i = 0; i < sizeof lane->keys / sizeof *lane->keys; i++) visit(&lane->keys[i]);
     for (unsigned i = 0; i < lane->endpoint_count; i++) {
         visit(&lane->endpoints[i].template);
@@ -97,6 +99,13 @@ static void make_endpoints(VALUE self, struct bbr_lane *lane, VALUE base)
     }
 }
 
+/* Returns the Array of the base env with this key. */
+static VALUE callables(VALUE base, enum bbr_env_key key)
+{
+    VALUE array = rb_check_array_type(rb_hash_lookup(base, bbr_env_keys[key]));
+    return NIL_P(array) ? rb_ary_new() : array;
+}
+
 /* The options of Lane.new. take_options() has their names in this order. */
 enum option { REPORT, ENV, FROZEN_ENV, SHOW_ERRORS, MAX_REQUESTS, ON_ERROR, OPTIONS };
 
@@ -112,7 +121,8 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
 /* Lane.new(worker, app, report:, env: {}, frozen_env: false, show_errors: false, max_requests: 0, on_error:
  * nil)
  *
- *   env            the fixed part of every env
+ *   env            the fixed part of every env. Its Arrays rack.response_finished and rack.after_reply
+ *                  must belong to this lane alone
  *   max_requests   when to report :max_requests; give all lanes of a worker the same number
  *   on_error       callable(exception, env); env is nil outside of a request. It returns the text of the 500
  *                  or 504, a triplet like the application's, or nil
@@ -122,6 +132,8 @@ static void take_options(VALUE given, VALUE values[OPTIONS])
  *   :max_requests, nil, nil    the lanes of the worker have served max_requests together; reported once
  *   :busy, nil, nil            the first request after Worker#rest has returned true
  *   :out_of_band, nil, nil     see Worker#out_of_band_after
+ *   :detached, nil, connection the application has the connection, as a Socket or as a Stream that has
+ *                              outlived its request
  */
 static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 {
@@ -144,6 +156,8 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
     RB_OBJ_WRITE(self, &lane->report, values[REPORT]);
     RB_OBJ_WRITE(self, &lane->on_error, values[ON_ERROR] == Qundef ? Qnil : values[ON_ERROR]);
     RB_OBJ_WRITE(self, &lane->no_input, bbr_input_empty());
+    RB_OBJ_WRITE(self, &lane->finished, callables(base, BBR_RESPONSE_FINISHED));
+    RB_OBJ_WRITE(self, &lane->after_reply, callables(base, BBR_AFTER_REPLY));
     make_endpoints(self, lane, base);
     lane->http_version = RTEST(rb_hash_aref(base, bbr_env_keys[BBR_HTTP_VERSION]));
     lane->rack2 = RTEST(rb_hash_aref(base, rb_str_new_cstr("rack.version")));
@@ -164,7 +178,8 @@ static VALUE lane_serve(VALUE self)
     struct bbr_exchange exchange = {.self = self, .lane = lane, .body = Qundef};
     lane->exchange = &exchange;
     exchange.thread = rb_thread_current();
-    exchange.env = exchange.input = exchange.stream = Qnil;
+    exchange.env = exchange.input = exchange.stream = exchange.each = Qnil;
+    exchange.status = exchange.headers = exchange.partial = exchange.error = Qnil;
     rb_ensure(bbr_serve, (VALUE)&exchange, bbr_stop_serving, (VALUE)&exchange);
     RB_GC_GUARD(self);
     return Qnil;

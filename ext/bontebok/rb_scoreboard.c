@@ -56,7 +56,9 @@ static void put(VALUE shown, const char *name, VALUE value)
  *   taken       ms since the lane got its current request, or nil
  *   queue_time  ms that the current request has waited; without a current request, the last one
  *   silent      ms since the last Worker#beat of its process, or nil
- *   label       "GET /path" of a request that takes long, or nil
+ *   detached    how many hijacked connections and streams of the process have outlived their requests; only
+ * one of its lanes has the number, the others have 0 label       "GET /path" of a request that takes long, or
+ * nil
  */
 static VALUE show(const struct bb_scoreboard_lane *lane)
 {
@@ -69,6 +71,7 @@ static VALUE show(const struct bb_scoreboard_lane *lane)
     put(shown, "taken", lane->has_request ? ULL2NUM(lane->taken) : Qnil);
     put(shown, "queue_time", DBL2NUM((double)lane->queue_time / 1000));
     put(shown, "silent", lane->silent < UINT64_MAX ? ULL2NUM(lane->silent) : Qnil);
+    put(shown, "detached", UINT2NUM(lane->detached));
     put(shown, "label", lane->label[0] ? rb_str_new_cstr(lane->label) : Qnil);
     return shown;
 }

@@ -34,12 +34,24 @@ static void be_idle(struct bbr_exchange *exchange)
 
 /* ---- a request's life ---- */
 
+/* After a hijack the application's response is not sent. Its body is closed. */
+static void drop_response(struct bbr_exchange *exchange, VALUE response)
+{
+    VALUE triplet = rb_check_array_type(response);
+    VALUE body = NIL_P(triplet) ? Qnil : rb_ary_entry(triplet, 2);
+    if (rb_respond_to(body, id_close)) exchange->body = body;
+}
+
 /* The part of a request that may unwind. */
 static VALUE call_and_reply(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     VALUE env = exchange->env = bbr_env_build(exchange);
-    bbr_reply(exchange, rb_funcallv(exchange->lane->app, id_call, 1, &env));
+    VALUE response = rb_funcallv(exchange->lane->app, id_call, 1, &env);
+    if (RB_UNLIKELY(exchange->detached))
+        drop_response(exchange, response);
+    else
+        bbr_reply(exchange, response);
     return Qnil;
 }
 
@@ -60,8 +72,8 @@ static void give_back(struct bbr_exchange *exchange)
 {
     struct bb_lane *core = exchange->lane->core;
     if (!NIL_P(exchange->input)) bbr_input_detach(exchange->input);
-    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream);
-    exchange->input = exchange->stream = Qnil;
+    if (!NIL_P(exchange->each)) bbr_each_detach(exchange->each);
+    exchange->input = exchange->stream = exchange->each = Qnil;
     exchange->request = NULL;
     exchange->lane->worker->in_hand--;
     if (exchange->broken)
@@ -70,12 +82,27 @@ static void give_back(struct bbr_exchange *exchange)
         bbr_failed_short(exchange);
 }
 
+static bool has_callables(const struct bbr_exchange *exchange)
+{
+    return RARRAY_LEN(exchange->lane->finished) + RARRAY_LEN(exchange->lane->after_reply) > 0;
+}
+
+/* The callables may take long. Meanwhile the I/O thread serves the connections of this thread. */
+static void run_callables(struct bbr_exchange *exchange)
+{
+    if (NIL_P(exchange->env)) return;
+    bb_lane_begin_work(exchange->lane->core);
+    bbr_finish_run(bbr_finish_take(exchange, Qnil));
+    bb_lane_end_work(exchange->lane->core);
+}
+
 static void take_in_hand(struct bbr_exchange *exchange)
 {
     struct bbr_worker *worker = exchange->lane->worker;
     exchange->env = Qnil;
     exchange->body = Qundef;
-    exchange->gone = exchange->broken = exchange->body_tells_closed = false;
+    exchange->gone = exchange->broken = exchange->body_tells_closed = exchange->detached = false;
+    exchange->status = exchange->headers = exchange->error = Qnil;
     worker->in_hand++;
     if (!worker->resting) return;
     worker->resting = false;
@@ -90,11 +117,13 @@ static void serve_request(struct bbr_exchange *exchange)
 
     VALUE error = bbr_attempt_in_time(call_and_reply, exchange);
     if (!NIL_P(error)) bbr_failed(exchange, error);
+    if (!NIL_P(exchange->stream)) bbr_stream_leave(exchange->stream);
     if (exchange->body != Qundef) {
         error = bbr_attempt(close_body, (VALUE)exchange);
         if (!NIL_P(error)) bbr_failed_late(exchange, error);
     }
     give_back(exchange);
+    if (RB_UNLIKELY(has_callables(exchange))) run_callables(exchange);
     exchange->env = Qnil; /* the GC may free the env while the lane waits for the next request */
     uint64_t served = ++lane->worker->requests;
     if (served == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
@@ -122,11 +151,13 @@ static VALUE serve_requests(VALUE argument)
 /* If the loop was left in the middle of a request, ends this request. */
 static void abandon(struct bbr_exchange *exchange)
 {
+    if (!NIL_P(exchange->stream)) bbr_stream_abort(exchange->stream);
     if (exchange->request) {
         exchange->broken = true;
         give_back(exchange);
     }
     if (exchange->body != Qundef) (void)bbr_attempt(close_body, (VALUE)exchange);
+    if (has_callables(exchange)) run_callables(exchange);
 }
 
 /* Between two requests, another thread may raise an exception in this thread, for example a late timeout. The
@@ -137,6 +168,7 @@ VALUE bbr_serve(VALUE argument)
     VALUE error;
     while (!NIL_P(error = bbr_attempt(serve_requests, argument))) {
         bbr_failed_late(exchange, error);
+        exchange->error = error;
         abandon(exchange);
         exchange->env = Qnil;
     }

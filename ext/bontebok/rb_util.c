@@ -18,6 +18,8 @@ void bbr_raise(int code)
         rb_sys_fail("bontebok");
     case BB_EFORMAT:
         rb_raise(rb_eArgError, "bontebok: %s", bb_error_text(code));
+    case BB_ESHORT:
+        rb_raise(bbr_eInvalidReply, "%s", bb_error_text(code));
     case BB_EGONE:
         rb_raise(bbr_eClientGone, "%s", bb_error_text(code));
     default:
@@ -71,10 +73,15 @@ static VALUE call_report(VALUE argument)
     return rb_funcallv(call[0], id_call, 3, call + 1);
 }
 
+void bbr_report_to(VALUE report, const char *level, VALUE message, VALUE error)
+{
+    VALUE call[] = {report, ID2SYM(rb_intern(level)), message, error};
+    (void)bbr_attempt(call_report, (VALUE)call);
+}
+
 void bbr_report(struct bbr_exchange *exchange, const char *level, VALUE message, VALUE error)
 {
-    VALUE call[] = {exchange->lane->report, ID2SYM(rb_intern(level)), message, error};
-    (void)bbr_attempt(call_report, (VALUE)call);
+    bbr_report_to(exchange->lane->report, level, message, error);
 }
 
 VALUE bbr_event_text(const struct bb_event *event)
@@ -99,7 +106,8 @@ void bbr_init_util(VALUE bontebok, VALUE core)
 {
     id_call = rb_intern("call");
     bbr_eInvalidReply = rb_define_class_under(core, "InvalidReply", rb_eStandardError);
-    bbr_eClientGone = rb_define_class_under(core, "ClientGone", rb_eIOError);
+    bbr_eClientGone = rb_define_class_under(bontebok, "ClientGone", rb_eIOError);
+    rb_define_const(core, "ClientGone", bbr_eClientGone);
     /* lib/bontebok/request_timeout.rb documents this class, and may have defined it already. */
     bbr_eTimeout = rb_define_class_under(bontebok, "RequestTimeout", rb_eException);
     rb_gc_register_address(&bbr_eInvalidReply);

@@ -90,67 +90,6 @@ VALUE bbr_worker_listeners(VALUE object)
     return face_of(object)->listeners;
 }
 
-/* ---- settings ---- */
-
-static uint64_t setting_value(VALUE name, VALUE value)
-{
-    if (value == Qtrue) return 1;
-    if (value == Qfalse) return 0;
-    if (!RB_INTEGER_TYPE_P(value) || RTEST(rb_funcall(value, rb_intern("negative?"), 0)))
-        rb_raise(rb_eArgError, "%" PRIsVALUE " must be an Integer from 0 on, not %+" PRIsVALUE, name, value);
-    return NUM2ULL(value);
-}
-
-static void set_text(char *text, size_t size, VALUE name, VALUE value)
-{
-    Check_Type(value, T_STRING);
-    const char *bytes = StringValueCStr(value);
-    if (strlen(bytes) >= size)
-        rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than %zu bytes", name, size - 1);
-    memcpy(text, bytes, strlen(bytes) + 1);
-}
-
-static int set_setting(VALUE name, VALUE value, VALUE argument)
-{
-    struct bb_settings *settings = (struct bb_settings *)argument;
-    Check_Type(name, T_SYMBOL);
-    const char *wanted = rb_id2name(rb_sym2id(name));
-
-#define SET_IF_NAMED(setting, default_value)                                                                 \
-    if (strcmp(wanted, #setting) == 0) {                                                                     \
-        settings->setting = setting_value(name, value);                                                      \
-        return ST_CONTINUE;                                                                                  \
-    }
-    BB_SETTINGS(SET_IF_NAMED)
-#undef SET_IF_NAMED
-    if (strcmp(wanted, "spool_dir") == 0)
-        set_text(settings->spool_dir, sizeof settings->spool_dir, name, value);
-    else if (strcmp(wanted, "server_name") == 0)
-        set_text(settings->server_name, sizeof settings->server_name, name, value);
-    else if (strcmp(wanted, "trusted_proxies") == 0)
-        set_text(settings->trusted_proxies, sizeof settings->trusted_proxies, name, value);
-    else if (strcmp(wanted, "access_log") == 0)
-        set_text(settings->access_log, sizeof settings->access_log, name, value);
-    else if (strcmp(wanted, "access_log_format") == 0)
-        set_text(settings->access_log_format, sizeof settings->access_log_format, name, value);
-    else if (strcmp(wanted, "health_paths") == 0)
-        set_text(settings->health_paths, sizeof settings->health_paths, name, value);
-    else
-        rb_raise(rb_eArgError, "unknown setting: %" PRIsVALUE, name);
-    return ST_CONTINUE;
-}
-
-static struct bb_settings settings_of(VALUE given)
-{
-    struct bb_settings settings;
-    bb_settings_init(&settings);
-    if (!NIL_P(given)) {
-        Check_Type(given, T_HASH);
-        rb_hash_foreach(given, set_setting, (VALUE)&settings);
-    }
-    return settings;
-}
-
 /* ---- methods ---- */
 
 static int check_access_log(const struct bb_settings *settings)
@@ -165,13 +104,13 @@ static int check_access_log(const struct bb_settings *settings)
  * target is wrong. Raises SystemCallError if the target cannot be opened. */
 static VALUE worker_check_access_log(VALUE class, VALUE given)
 {
-    struct bb_settings settings = settings_of(given);
+    struct bb_settings settings = bbr_settings_of(given);
     if (check_access_log(&settings) == BB_ESYSTEM) rb_sys_fail(settings.access_log);
     return Qnil;
 }
 
 /* Worker.new(settings = {}): the keys are those of SETTINGS, and spool_dir, server_name, trusted_proxies,
- * access_log, access_log_format and health_paths. */
+ * access_log, access_log_format, health_paths and x_sendfile. */
 static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct face *face;
@@ -180,7 +119,7 @@ static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 
     VALUE given;
     rb_scan_args(argc, argv, "01", &given);
-    struct bb_settings settings = settings_of(given);
+    struct bb_settings settings = bbr_settings_of(given);
 
     (void)check_access_log(&settings); /* raises with the name of the wrong directive; a worker starts even if
                                           the target cannot be opened */
@@ -195,6 +134,7 @@ static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
     worker->holders = 1;
     worker->out_of_band = worker->out_of_band_latest = BBR_NEVER;
     worker->soft_limit = settings.request_timeout_soft > 0;
+    worker->x_sendfile = settings.x_sendfile[0] != '\0';
     face->worker = worker;
     return self;
 }
@@ -350,6 +290,13 @@ static VALUE worker_beat(VALUE self)
     return Qnil;
 }
 
+/* show_detached(count): shows on the scoreboard how many connections have outlived their requests. */
+static VALUE worker_show_detached(VALUE self, VALUE count)
+{
+    bb_worker_show_detached(face_of(self)->worker->core, NUM2UINT(count));
+    return Qnil;
+}
+
 static VALUE worker_requests(VALUE self)
 {
     return ULL2NUM(face_of(self)->worker->requests);
@@ -386,6 +333,7 @@ void bbr_init_worker(VALUE core)
     rb_define_singleton_method(class, "check_access_log", worker_check_access_log, 1);
     rb_define_method(class, "out_of_band_after", worker_out_of_band_after, 1);
     rb_define_method(class, "beat", worker_beat, 0);
+    rb_define_method(class, "show_detached", worker_show_detached, 1);
     rb_define_method(class, "requests", worker_requests, 0);
     rb_define_method(class, "rest", worker_rest, 0);
 }

@@ -4,7 +4,7 @@ require "test_helper"
 
 # The responses of an application on the wire: framing (RFC 9112 6), and the fields that the server sets or removes.
 class ResponsesTest < Support::TestCase
-  # The path selects the response.
+  # The path selects the response. Most of these responses break Rack's SPEC, or are an Array that the server must see.
   APPLICATION = <<~'RUBY'
     parts = Struct.new(:list) do
       def each(&block) = list.each(&block)
@@ -63,7 +63,7 @@ class ResponsesTest < Support::TestCase
   end
 
   def start(*arguments)
-    @server = start_bontebok(args: ["-w", "1", "-E", "production", *arguments], rackup: APPLICATION)
+    @server = start_bontebok(args: ["-w", "1", "-E", "production", *arguments], rackup: APPLICATION, lint: false)
   end
 
   def test_each_body_has_its_framing

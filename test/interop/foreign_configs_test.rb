@@ -26,7 +26,7 @@ class ForeignConfigsTest < Interop::TestCase
     Interop::UnicornExamples.all.each do |path|
       home = File.join(temp_dir, File.basename(path, ".rb"))
       %w[current shared/pids shared/log].each { |directory| FileUtils.mkdir_p(File.join(home, "app", directory)) }
-      File.write(File.join(home, "app/current/config.ru"), "run ->(_) { [200, {}, ['ok']] }\n")
+      rackup_file(File.join(File.basename(home), "app/current/config.ru"), "run ->(_) { [200, {}, ['ok']] }\n")
       assert_starts(path, home)
     end
   end

@@ -22,6 +22,11 @@ module Support
       path
     end
 
+    # As #temp_file, with Rack::Lint in front of the application.
+    def rackup_file(name, text)
+      temp_file(name, BontebokProcess::LINT + text)
+    end
+
     # Starts a server (see BontebokProcess). Waits at most `limit` seconds until the server listens; does not wait if
     # ready is false. The server is stopped at the end of the test.
     def start_bontebok(ready: true, limit: Deadline::DEFAULT_SECONDS, directory: temp_dir, **options)

@@ -17,6 +17,7 @@ void bb__conn_set_durations(struct bb__timeouts *timeouts, const struct bb_setti
     timeouts->kinds[BB_TIMEOUT_WRITE].duration = bb__conn_write_tick(settings->write_timeout);
     timeouts->kinds[BB_TIMEOUT_KEEPALIVE].duration = settings->keepalive_timeout;
     timeouts->kinds[BB_TIMEOUT_LINGER].duration = BB_LINGER_TIME;
+    timeouts->kinds[BB_TIMEOUT_DISK].duration = BB_DISK_TICK;
 }
 
 struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context)
@@ -53,6 +54,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
     bb__buf_pool_put(&context->buf_pool, &conn->in);
     bb__buf_free(&conn->out);
     bb__response_spool_drop(&conn->response_spool);
+    bb__conn_file_drop(conn);
     if (conn->unsent.counted > 0) bb__conn_count_memory(conn, context);
     end_socket(conn, end);
     free(conn);
@@ -282,13 +284,15 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
 {
     uint64_t owed = bb__conn_has_unsent(conn) ? bb__conn_unsent(conn) : 0;
     if (owed > 0 && (events & (BB_INTEREST_WRITE | BB_INTEREST_TROUBLE))) {
-        bool flushing = conn->state == BB_CONN_FLUSH;
+        bool flushing = conn->state == BB_CONN_FLUSH, disk = bb__conn_waits_for_disk(conn);
         int code = bb__conn_flush(conn, context);
         if (code == BB_EGONE) return BB_CONN_CLOSE;
-        if (code == BB_AGAIN && flushing && bb__conn_takes_too_slowly(conn, context)) return BB_CONN_CLOSE;
+        disk |= bb__conn_waits_for_disk(conn);
+        if (code == BB_AGAIN && flushing && !disk && bb__conn_takes_too_slowly(conn, context))
+            return BB_CONN_CLOSE;
         if (code == BB_AGAIN)
-            return flushing && bb__conn_unsent(conn) < owed ? bb__conn_await_taking(conn, context)
-                                                            : BB_CONN_WAIT;
+            return flushing && (disk || bb__conn_unsent(conn) < owed) ? bb__conn_await_taking(conn, context)
+                                                                      : BB_CONN_WAIT;
         if (flushing) return bb__conn_after_response(conn, context);
     }
     switch (conn->state) {

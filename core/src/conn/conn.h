@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/event_ring.h"
 #include "bontebok.h"
+#include "conn/conn_file.h"
 #include "http/h1_body.h"
 #include "http/h1_head.h"
 #include "system/response_spool.h"
@@ -86,8 +87,9 @@ struct bb__conn {
     struct bb__buf in;  /* a head and the bytes after it */
     struct bb__buf out; /* response bytes that the socket has not taken; response_spool may have more */
     struct bb__response_spool response_spool;
-    uint64_t served;       /* complete requests so far */
-    uint64_t linger_began; /* ms, when LINGER began */
+    struct bb__conn_file *file; /* the rest of the response, which follows those bytes; NULL: none */
+    uint64_t served;            /* complete requests so far */
+    uint64_t linger_began;      /* ms, when LINGER began */
 
     struct {
         size_t len;    /* bytes of the current request's head */
@@ -124,10 +126,18 @@ static inline struct bb__conn *bb__conn_of_timeout(struct bb__timeout *timeout)
     return (struct bb__conn *)((char *)timeout - offsetof(struct bb__conn, timeout));
 }
 
-/* Returns how many response bytes the socket has not taken: those in `out` and in `response_spool`. */
+/* Returns how many response bytes the socket has not taken: those in `out`, `response_spool` and
+ * `file`. */
 static inline uint64_t bb__conn_unsent(const struct bb__conn *conn)
 {
-    return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool);
+    return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool) +
+           (conn->file ? conn->file->body.length : 0);
+}
+
+/* Returns whether the rest of the response must be read from the disk before it can be sent. */
+static inline bool bb__conn_waits_for_disk(const struct bb__conn *conn)
+{
+    return conn->file && conn->file->disk_since > 0;
 }
 
 /* Returns whether bb__conn_unsent() is not 0. Must be cheap, because it runs for each request. */
@@ -156,7 +166,8 @@ static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
     return bb__conn_unsent(conn) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
 }
 
-/* Logged reasons why the host never sees a request. The client gets a 5xx response, or none. */
+/* Logged reasons why the host never sees a request, or why a response ends early. The client gets a 5xx
+ * response, or none. */
 enum bb__fault {
     BB_FAULT_SPOOL_FULL,       /* SpoolMax */
     BB_FAULT_SPOOL_UNWRITABLE, /* the disk is full, or fails */
@@ -170,6 +181,8 @@ enum bb__fault {
     BB_FAULT_UNWATCHED,  /* epoll cannot watch the connection */
     BB_FAULT_UNSENT,     /* the request cannot be passed on */
     BB_FAULT_USELESS,    /* passed on by a worker of another version or configuration */
+    BB_FAULT_FILE_SHORTER,
+    BB_FAULT_FILE_UNREADABLE,
     BB_FAULTS,
 };
 
@@ -316,10 +329,11 @@ uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now);
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* Sends unsent bytes. BB_OK: all are sent; BB_AGAIN: the socket is full, or other connections come first;
- * BB_EGONE: the client is gone, or the file of response_spool cannot be read. */
+ * BB_EGONE: the client is gone, or a file cannot be read. */
 int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Enters FLUSH, or stays in FLUSH because the client has taken bytes. write_timeout begins again. */
+/* Enters FLUSH, or stays in FLUSH because the client has taken bytes or the disk is slow. write_timeout
+ * begins again. */
 enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* Checks in FLUSH whether the client takes bytes. False: the client has taken nothing for write_timeout. */
@@ -328,8 +342,8 @@ bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *conte
 /* Call this when the whole response is sent. Enters the next state, and returns the next step. */
 enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__conn_context *context);
 
-/* Drops the request of a SERVED connection. Its whole response is sent, or is in `out` and `response_spool`.
- * The caller has set conn->keep_alive. */
+/* Drops the request of a SERVED connection. Its whole response is sent, or is in `out`, `response_spool` and
+ * `file`. The caller has set conn->keep_alive. */
 enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* Reads input in LINGER and drops it. */

@@ -1,5 +1,5 @@
-/* conn_fault.c: the reasons why the host (the program that calls the core) never sees a request, and the
- * texts of these reasons for the log. See conn.h. */
+/* conn_fault.c: the reasons why the host (the program that calls the core) never sees a request, or why a
+ * response ends early, and the texts of these reasons for the log. See conn.h. */
 #include "conn/conn.h"
 #include "http/h1_reply.h"
 
@@ -20,6 +20,8 @@ static const struct {
     [BB_FAULT_UNSENT] = {0, "shared queue: a request cannot be passed on"},
     [BB_FAULT_USELESS] = {503, "a request was passed on by a worker of another version or configuration"},
     [BB_FAULT_QUEUE_TIME] = {503, "QueueTimeout: no worker has had time for a request"},
+    [BB_FAULT_FILE_SHORTER] = {0, "a file became shorter while it was sent: its connection is reset"},
+    [BB_FAULT_FILE_UNREADABLE] = {0, "a file cannot be read while it is sent: its connection is reset"},
 };
 
 int bb__conn_report_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,

@@ -9,8 +9,10 @@
 static int send_out(struct bb__conn *conn)
 {
     while (bb__buf_len(&conn->out) > 0) {
-        size_t sent;
-        int code = bb__sock_send(conn->fd, bb__buf_bytes(&conn->out), bb__buf_len(&conn->out), &sent);
+        size_t sent, len = bb__buf_len(&conn->out);
+        const char *bytes = bb__buf_bytes(&conn->out);
+        int code = conn->file ? bb__sock_send_more(conn->fd, bytes, len, &sent)
+                              : bb__sock_send(conn->fd, bytes, len, &sent);
         if (code != BB_OK) return code;
         bb__buf_consume(&conn->out, sent);
     }
@@ -63,19 +65,20 @@ bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__con
            (taken(conn) + BB_RATE_CREDIT) * 1000 < context->settings->min_body_rate * time;
 }
 
-static int flush(struct bb__conn *conn)
+static int flush(struct bb__conn *conn, struct bb__conn_context *context)
 {
     int code = send_out(conn);
     for (int windows = 0; code == BB_OK && bb__response_spool_len(&conn->response_spool) > 0; windows++) {
         if (bb__response_spool_take(&conn->response_spool, &conn->out) != BB_OK) return BB_EGONE;
         code = windows < WINDOWS_MAX ? send_out(conn) : BB_AGAIN;
     }
+    if (code == BB_OK && conn->file) code = bb__conn_file_send(conn, context);
     return code;
 }
 
 int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    int code = flush(conn);
+    int code = flush(conn, context);
     if (code == BB_AGAIN && bb__spool_memory_is_full(context->spool_budget))
         bb__response_spool_put_back(&conn->response_spool, &conn->out);
     if (code == BB_AGAIN && !bb__conn_has_unsent(conn))
@@ -93,11 +96,13 @@ int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
 
 enum bb__conn_next bb__conn_await_taking(struct bb__conn *conn, struct bb__conn_context *context)
 {
+    bool disk = bb__conn_waits_for_disk(conn);
     conn->state = BB_CONN_FLUSH;
-    conn->want = BB_INTEREST_WRITE;
+    conn->want = disk ? BB_INTEREST_NONE : BB_INTEREST_WRITE;
     conn->unsent.untaken = bb__sock_untaken(conn->fd);
     conn->unsent.progress = context->now;
-    bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_WRITE, context->now);
+    bb__timeout_set(context->timeouts, &conn->timeout, disk ? BB_TIMEOUT_DISK : BB_TIMEOUT_WRITE,
+                    context->now);
     return BB_CONN_WAIT;
 }
 

@@ -103,6 +103,7 @@ static const struct {
     UNDERSTOOD("expect", BB_FIELD_EXPECT),
     UNDERSTOOD("authorization", BB_FIELD_AUTHORIZATION),
     UNDERSTOOD("x-request-start", BB_FIELD_REQUEST_START),
+    UNDERSTOOD("upgrade", BB_FIELD_UPGRADE),
     UNDERSTOOD("proxy", BB_FIELD_PROXY),
 #undef UNDERSTOOD
 };

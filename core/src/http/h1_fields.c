@@ -96,6 +96,7 @@ static void understand_connection(struct bb__field_facts *facts, const struct bb
     while (next_element(&rest, &option)) {
         if (bb__is_word(option.at, option.len, "close")) facts->close = true;
         if (bb__is_word(option.at, option.len, "keep-alive")) facts->keep_alive = true;
+        if (bb__is_word(option.at, option.len, "upgrade")) facts->upgrade = true;
     }
 }
 
@@ -124,6 +125,9 @@ int bb__field_understand(struct bb_head *head, struct bb__field_facts *facts, st
     case BB_FIELD_REQUEST_START:
         head->has_start = true;
         return BB_OK;
+    case BB_FIELD_UPGRADE:
+        head->upgrade = field->value_len > 0;
+        return BB_OK;
     default:
         return BB_OK;
     }
@@ -133,5 +137,8 @@ int bb__fields_end(struct bb_head *head, const struct bb__field_facts *facts)
 {
     if (head->minor_version > 0 && !facts->host) return 400;
     head->keep_alive = !facts->close && (head->minor_version > 0 || facts->keep_alive);
+    /* RFC 9110 7.8: an Upgrade without the connection option may have come through a proxy that does not know
+     * it. An HTTP/1.0 client cannot upgrade. */
+    head->upgrade = head->upgrade && facts->upgrade && head->minor_version > 0;
     return BB_OK;
 }

@@ -1,6 +1,6 @@
 /* h1_fields.h: interprets the fields that the core itself understands: Host, Content-Length,
- * Transfer-Encoding, Connection and Expect. Also notes whether X-Request-Start is present. The head parser
- * calls these functions for each field, in order. */
+ * Transfer-Encoding, Connection and Expect. Also notes whether Upgrade and X-Request-Start are present. The
+ * head parser calls these functions for each field, in order. */
 #ifndef BB_H1_FIELDS_H
 #define BB_H1_FIELDS_H
 
@@ -11,6 +11,7 @@ struct bb__field_facts {
     bool host;       /* a Host field has come */
     bool close;      /* a Connection field has this option */
     bool keep_alive; /* a Connection field has this option */
+    bool upgrade;    /* a Connection field has this option */
 };
 
 /* Interprets one field. The request line must be in *head already. If the target has an authority, the value

@@ -18,6 +18,7 @@
 int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int status)
 {
     reply->has_length = reply->has_date = reply->has_server = reply->has_close = reply->has_chunked = false;
+    reply->has_upgrade = false;
     reply->content_length = 0;
     reply->status = status;
     bb__buf_clear(out);
@@ -43,18 +44,26 @@ static void announce_nothing(struct bb__h1_reply *reply)
     reply->content_length = 0;
 }
 
+/* RFC 9110 15.2.2: after this head, both sides use the protocol that Upgrade names. */
+static bool is_upgrade(const struct bb__h1_reply *reply)
+{
+    return reply->status == 101 && reply->has_upgrade;
+}
+
 /* RFC 9112 6.3. If body_length is announced, also sets content_length. */
 static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body_length)
 {
     if (reply->status == 205) announce_nothing(reply);
+    if (is_upgrade(reply)) return BB_FRAMING_CLOSE;
     if (is_bodyless(reply)) return BB_FRAMING_NONE;
     if (reply->has_chunked) return reply->minor_version > 0 ? BB_FRAMING_APP_CHUNKED : BB_FRAMING_APP_DECODED;
-    if (!reply->has_length && body_length != BB_LENGTH_UNKNOWN) {
+    if (!reply->has_length && body_length < BB_LENGTH_RAW) {
         reply->has_length = true;
         reply->content_length = body_length;
     }
     if (reply->has_length) return BB_FRAMING_LENGTH;
-    return reply->minor_version > 0 && reply->chunked_transfer ? BB_FRAMING_CHUNKED : BB_FRAMING_CLOSE;
+    bool may_chunk = reply->minor_version > 0 && reply->chunked_transfer && body_length != BB_LENGTH_RAW;
+    return may_chunk ? BB_FRAMING_CHUNKED : BB_FRAMING_CLOSE;
 }
 
 /* Tells whether Content-Length is sent. 1xx and 204 must not have it (RFC 9110 8.6). A 304, or a response to
@@ -118,6 +127,14 @@ static char *put_connection(char *to, bool keep_alive, uint8_t minor_version)
     return minor_version == 0 ? BB_PUT_LITERAL(to, "Connection: keep-alive\r\n") : to;
 }
 
+/* RFC 9110 7.8: a sender of Upgrade must also send this option. */
+static char *put_upgrade(char *to, const struct bb__h1_reply *reply)
+{
+    bool goes_on = reply->keep_alive || is_upgrade(reply);
+    return goes_on ? BB_PUT_LITERAL(to, "Connection: upgrade\r\n")
+                   : BB_PUT_LITERAL(to, "Connection: close, upgrade\r\n");
+}
+
 int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t body_length,
                       struct bb__date *date, const char *server)
 {
@@ -128,7 +145,7 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
     reply->remaining = reply->content_length;
     /* The application's trailers need no limit, because the core does not keep them. */
     if (reply->has_chunked) bb__body_start_chunked(&reply->app_body, UINT32_MAX, UINT32_MAX);
-    if (must_close(reply)) reply->keep_alive = false;
+    if (must_close(reply) || body_length == BB_LENGTH_RAW) reply->keep_alive = false;
 
     char *at = out->data + out->end;
     if (!reply->has_date) at = put_date(at, date);
@@ -136,7 +153,8 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
     if (announces_length(reply)) at = put_content_length(at, reply->content_length);
     if (reply->framing == BB_FRAMING_CHUNKED || reply->framing == BB_FRAMING_APP_CHUNKED)
         at = BB_PUT_LITERAL(at, "Transfer-Encoding: chunked\r\n");
-    at = put_connection(at, reply->keep_alive, reply->minor_version);
+    at = reply->has_upgrade ? put_upgrade(at, reply)
+                            : put_connection(at, reply->keep_alive, reply->minor_version);
     at = BB_PUT_LITERAL(at, "\r\n");
     out->end = (size_t)(at - out->data);
     return BB_OK;

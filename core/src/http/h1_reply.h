@@ -10,13 +10,13 @@
 #include "http/h1_body.h"
 
 enum bb__framing {
-    BB_FRAMING_NONE,        /* no body: HEAD, 1xx, 204, 205, 304 */
+    BB_FRAMING_NONE,        /* no body: HEAD, 1xx except an upgrade, 204, 205, 304 */
     BB_FRAMING_LENGTH,      /* Content-Length */
     BB_FRAMING_CHUNKED,     /* the core chunks the body */
     BB_FRAMING_APP_CHUNKED, /* the application chunks the body: the bytes are passed on and checked */
     BB_FRAMING_APP_DECODED, /* the application chunks the body, but the client is HTTP/1.0: the chunks are
                                decoded, and the body ends with the connection */
-    BB_FRAMING_CLOSE,       /* the body ends with the connection */
+    BB_FRAMING_CLOSE,       /* the body, or the protocol of an upgrade, ends with the connection */
 };
 
 struct bb__h1_reply {
@@ -27,7 +27,7 @@ struct bb__h1_reply {
     bool keep_alive;       /* in: client and server want to keep the connection; out: the connection is kept.
                               head(), part() and end() may set this to false */
     /* Facts from the application's fields. */
-    bool has_length, has_date, has_server, has_close, has_chunked;
+    bool has_length, has_date, has_server, has_close, has_chunked, has_upgrade;
     int status;
     uint64_t content_length;
     /* About the body; valid after head(). */
@@ -48,7 +48,8 @@ int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const ch
 /* Ends the head; bb_reply_head() in bontebok.h has the contract. Chooses the framing. Appends Date, Server
  * (NUL-terminated, "" for none), Content-Length or Transfer-Encoding, and the empty line. If the connection
  * is not kept, appends "Connection: close". If the connection of an HTTP/1.0 client is kept, appends
- * "Connection: keep-alive". Returns BB_OK or BB_ENOMEM. */
+ * "Connection: keep-alive". If there was an Upgrade field, appends the option "upgrade". Returns BB_OK or
+ * BB_ENOMEM. */
 int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t body_length,
                       struct bb__date *date, const char *server);
 

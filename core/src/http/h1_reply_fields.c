@@ -4,7 +4,7 @@
 #include "http/h1_reply.h"
 #include "http/h1_scan.h"
 
-enum kind { PASSED, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE, SERVER, DROPPED };
+enum kind { PASSED, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, DATE, SERVER, UPGRADE, DROPPED };
 
 /* `lower` is in lower case. "| 0x20" also turns some control bytes into "-" or ".". This does no harm,
  * because names have no control bytes, and values are compared only with words of letters. */
@@ -30,7 +30,8 @@ static enum kind kind_of(const char *name, size_t len)
     case 6:
         return IS("server") ? SERVER : PASSED;
     case 7:
-        return IS("trailer") || IS("upgrade") ? DROPPED : PASSED;
+        if (IS("upgrade")) return UPGRADE;
+        return IS("trailer") ? DROPPED : PASSED;
     case 10:
         if (IS("connection")) return CONNECTION;
         return IS("keep-alive") ? DROPPED : PASSED;
@@ -136,6 +137,10 @@ static int take_line(struct bb__h1_reply *reply, struct bb__buf *out, enum kind 
         break;
     case SERVER:
         reply->has_server = true;
+        break;
+    case UPGRADE: /* with other statuses it would only be an offer, which no client needs */
+        if (reply->status != 101 && reply->status != 426) return BB_OK;
+        reply->has_upgrade = true;
         break;
     case PASSED:
         break;

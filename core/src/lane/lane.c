@@ -233,7 +233,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->pick.looked = false;
         atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
         lane->handed_out = lane->context.now;
-        lane->reply.sent = lane->reply.ended = false;
+        lane->reply.sent = lane->reply.ended = lane->reply.detached = false;
         lane->reply.failed = BB_OK;
         lane->reply.write_progress = lane->context.now;
         lane->reply.moments = 0;

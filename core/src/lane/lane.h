@@ -48,6 +48,7 @@ struct bb__lane_reply {
     int64_t taken_before; /* bytes that the client had taken before the first wait: see reply_wait.c */
     bool sent;            /* bytes of the response may have reached the client */
     bool ended;           /* the end of the body is in `staged`, or was sent */
+    bool detached;        /* lane_detach.c: the connection has left the lane; only its struct is here */
     int ended_as;         /* BB_OK or BB_ESHORT */
     bool spools;          /* the client is slow: unsent bytes that do not fit in memory go to a file */
     uint64_t moments;     /* us, sum of the short waits for the client (wait_for_a_moment()) */
@@ -60,6 +61,7 @@ enum bb__then {
     BB_THEN_GO_ON,     /* the response is complete: keep or close the connection */
     BB_THEN_CLOSE,     /* the I/O thread has answered: close the connection */
     BB_THEN_RESET,     /* the response is incomplete: reset the connection */
+    BB_THEN_FORGET,    /* the connection has left the lane: close only the descriptor */
     BB_THEN_STEP_BACK, /* see bb_lane_step_back() */
     BB_THEN_WAKE,      /* the lane was woken, and its thread waits for the host's global lock */
     BB_THEN_LOOK,      /* the lane was woken, and its thread has the lock: only look at the events */
@@ -118,6 +120,7 @@ struct bb_lane {
     } drain;
 
     struct {                              /* limit how often each kind of event is reported */
+        struct bb__event_pace unnamed;    /* reply_named.c: files that were not sent */
         struct bb__event_pace exhausted;  /* no descriptors, no memory */
         struct bb__event_pace slow[2];    /* lane_room.c: ended slow clients: [0] readers, [1] senders */
         struct bb__event_pace lost;       /* connections that were lost */

@@ -24,6 +24,20 @@ void bb_lane_step_back(struct bb_lane *lane)
     if (worker->aside == &lane->intake) bb__lane_reclaim_set(lane, BB_THEN_STEP_BACK);
 }
 
+/* The lane has no request, so the I/O thread sees a busy lane without a request. */
+void bb_lane_begin_work(struct bb_lane *lane)
+{
+    if (bb__worker_is_inert(lane->worker) || !bb__lane_try_reclaim(lane)) return;
+    bb__lane_keep_again(lane);
+    bb__lane_release_set(lane);
+}
+
+void bb_lane_end_work(struct bb_lane *lane)
+{
+    if (bb__worker_is_inert(lane->worker) || lane->turn.then != BB_THEN_NOTHING) return;
+    bb__lane_reclaim_set(lane, BB_THEN_LOOK);
+}
+
 void bb__lane_watch_again(struct bb_lane *lane)
 {
     atomic_store(&lane->intake.unwatched, false);

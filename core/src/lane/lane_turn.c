@@ -104,11 +104,23 @@ static void end_otherwise(struct bb_lane *lane, enum bb__then then)
 {
     struct bb__conn *conn = lane->current;
     lane->current = NULL;
-    if (then == BB_THEN_STEP_BACK)
+    switch (then) {
+    case BB_THEN_STEP_BACK:
         bb__worker_step_back(lane->worker, &lane->intake);
-    else if (then != BB_THEN_LOOK)
-        bb__conn_set_end(&lane->set, &lane->context, conn,
-                         then == BB_THEN_CLOSE ? BB_CONN_END_CLOSE : BB_CONN_END_RESET);
+        break;
+    case BB_THEN_FORGET:
+        bb__conn_set_unwatch(&lane->set, conn);
+        bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_ABANDON);
+        break;
+    case BB_THEN_CLOSE:
+        bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
+        break;
+    case BB_THEN_RESET:
+        bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);
+        break;
+    default:
+        break;
+    }
 }
 
 static void do_later(struct bb_lane *lane, enum bb__then then)

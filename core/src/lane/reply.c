@@ -264,10 +264,22 @@ static void tidy_staged(struct bb_lane *lane)
     if (lane->reply.staged.cap > STAGED_KEPT) bb__buf_free(&lane->reply.staged);
 }
 
+/* The connection has left the lane (lane_detach.c), so only the lane's part of the request ends. */
+static void end_detached(struct bb_lane *lane)
+{
+    tidy_staged(lane);
+    if (lane->context.log) bb__lane_log_end(lane, false);
+    bb__lane_reclaim_set(lane, BB_THEN_FORGET);
+}
+
 int bb_reply_end(struct bb_lane *lane)
 {
     struct bb__conn *conn = bb__lane_current(lane);
     if (!conn) return BB_EGONE;
+    if (lane->reply.detached) {
+        end_detached(lane);
+        return BB_OK;
+    }
     if (!lane->reply.ended || bb__buf_len(&lane->reply.staged) > 0 || lane->reply.failed != BB_OK) {
         uint64_t taken;
         int code = bb_reply_write(lane, NULL, 0, true, &taken);
@@ -291,6 +303,10 @@ int bb_reply_end(struct bb_lane *lane)
 void bb_reply_abort(struct bb_lane *lane)
 {
     if (!bb__lane_current(lane) || lane->turn.then != BB_THEN_NOTHING) return;
+    if (lane->reply.detached) {
+        end_detached(lane);
+        return;
+    }
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
     bool answered = !bb__lane_stop_sending(lane);

@@ -95,6 +95,7 @@ void bb__scoreboard_give_back(struct bb__slot *slot)
     atomic_store(&slot->queue_time, 0);
     atomic_store(&slot->beat, 0);
     atomic_store(&slot->labelled, 0);
+    atomic_store(&slot->detached, 0);
     atomic_store(&slot->pid, 0);
 }
 
@@ -134,6 +135,7 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
         .requests = atomic_load(&slot->requests),
         .taken = began > 0 && now > began ? now - began : 0,
         .queue_time = atomic_load(&slot->queue_time),
+        .detached = atomic_load(&slot->detached),
         .silent = beat == 0    ? UINT64_MAX
                   : now > beat ? now - beat
                                : 0,

@@ -39,7 +39,8 @@ struct bb__slot {
     atomic_uint_fast64_t queue_time; /* us, of the current or the last request */
     /* Written rarely. */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, of the last bb_worker_beat(); 0: none */
-    atomic_uint_fast64_t labelled;                     /* value of `requests` when the label was written */
+    atomic_uint detached; /* connections that have left the worker; only in the slot of its first lane */
+    atomic_uint_fast64_t labelled; /* value of `requests` when the label was written */
     char label[BB_SCOREBOARD_LABEL_MAX];
 };
 

@@ -234,6 +234,11 @@ int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent)
     return send_bytes(fd, bytes, len, 0, sent);
 }
 
+int bb__sock_send_more(int fd, const char *bytes, size_t len, size_t *sent)
+{
+    return send_bytes(fd, bytes, len, HOLD_FOR_MORE, sent);
+}
+
 int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent)
 {
     struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};

@@ -59,6 +59,10 @@ int bb__sock_recv(int fd, char *bytes, size_t len, size_t *got);
 int bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent);
 int bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent);
 
+/* Like bb__sock_send(), if more bytes follow at once. Over TCP the bytes wait up to 200 ms for these, so that
+ * both share a segment. */
+int bb__sock_send_more(int fd, const char *bytes, size_t len, size_t *sent);
+
 /* Like bb__sock_send(), for the last bytes of a TCP connection: sends the FIN in the same segment, so the
  * peer is woken once. If the socket does not take all bytes, no FIN is sent. On systems other than Linux the
  * FIN has its own segment. */

@@ -14,6 +14,7 @@ enum bb__timeout_kind {
     BB_TIMEOUT_WRITE,     /* time to check whether the client takes its response */
     BB_TIMEOUT_KEEPALIVE, /* idle between requests */
     BB_TIMEOUT_LINGER,    /* response sent and half closed; the client may still be reading */
+    BB_TIMEOUT_DISK,      /* time to check whether the disk has read the next bytes of a file */
     BB_TIMEOUT_KINDS,
 };
 

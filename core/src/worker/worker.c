@@ -138,6 +138,15 @@ void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what)
     if (worker->parent.fd >= 0) (void)send(worker->parent.fd, byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+void bb_worker_show_detached(struct bb_worker *worker, unsigned count)
+{
+    if (bb__worker_is_inert(worker)) return;
+    pthread_mutex_lock(&worker->lock);
+    if (worker->lanes && worker->lanes->slot)
+        atomic_store_explicit(&worker->lanes->slot->detached, count, memory_order_relaxed);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 void bb_worker_beat(struct bb_worker *worker)
 {
     if (bb__worker_is_inert(worker)) return;

@@ -248,6 +248,18 @@ static void test_connection_options_decide_about_keep_alive(void **state)
     }
 }
 
+static void test_upgrade_needs_the_connection_option(void **state)
+{
+    (void)state;
+    assert_true(accepted_1_1("Connection: Upgrade\nUpgrade: websocket\n")->upgrade);
+    assert_true(accepted_1_1("upgrade: a, b/1\nConnection: keep-alive, uPgrade\n")->upgrade);
+    assert_false(accepted_1_1("Upgrade: websocket\n")->upgrade);
+    assert_false(accepted_1_1("Connection: Upgrade\n")->upgrade);
+    assert_false(accepted_1_1("Connection: Upgrade\nUpgrade:\n")->upgrade);
+    assert_false(accepted_1_1("Connection: Upgraded\nUpgrade: websocket\n")->upgrade);
+    assert_false(accepted_1_0("Connection: Upgrade\nUpgrade: websocket\n")->upgrade);
+}
+
 static void test_expect_must_be_100_continue(void **state)
 {
     (void)state;
@@ -357,6 +369,7 @@ int main(void)
         TEST(test_transfer_encoding_must_be_chunked),
         TEST(test_a_request_with_both_framings_is_rejected),
         TEST(test_connection_options_decide_about_keep_alive),
+        TEST(test_upgrade_needs_the_connection_option),
         TEST(test_expect_must_be_100_continue),
         TEST(test_proxy_and_names_with_underscores_are_not_handed_out),
         TEST(test_names_with_underscores_are_handed_out_if_allowed),

@@ -322,6 +322,35 @@ static void test_the_option_close_ends_the_connection(void **state)
     }
 }
 
+static void test_upgrade_is_sent_with_101_and_426(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        bool keep_alive;
+        const char *connection;
+    } cases[] = {
+        {101, true, "upgrade"},         {101, false, "upgrade"}, {426, true, "upgrade"},
+        {426, false, "close, upgrade"}, {200, true, NULL},       {103, false, "close"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct encode encode = encode_new();
+        char expected[64] = "";
+        encode.reply.keep_alive = cases[i].keep_alive;
+        assert_int_equal(bb__h1_reply_start(&encode.reply, &encode.out, cases[i].status), BB_OK);
+        assert_int_equal(encode_field(&encode, "UPGRADE", "websocket"), BB_OK);
+        assert_int_equal(encode_head(&encode, 0), BB_OK);
+        const char *head = encode_head_text(&encode);
+        if (cases[i].connection)
+            snprintf(expected, sizeof expected, "Connection: %s\r\n", cases[i].connection);
+        assert_true(cases[i].connection ? strstr(head, expected) != NULL : !strstr(head, "Connection"));
+        assert_int_equal(strstr(head, "UPGRADE: websocket\r\n") != NULL,
+                         cases[i].status == 101 || cases[i].status == 426);
+        assert_int_equal(encode.reply.framing == BB_FRAMING_NONE, cases[i].status == 103);
+        encode_free(&encode);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_repeated_content_lengths_must_be_equal),
         cmocka_unit_test(test_only_chunked_and_identity_are_accepted),
         cmocka_unit_test(test_the_option_close_ends_the_connection),
+        cmocka_unit_test(test_upgrade_is_sent_with_101_and_426),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,7 @@ static inline void assert_same_head(const struct bb_head *left, const struct bb_
     assert_int_equal(left->keep_alive, right->keep_alive);
     assert_int_equal(left->expect_continue, right->expect_continue);
     assert_int_equal(left->has_start, right->has_start);
+    assert_int_equal(left->upgrade, right->upgrade);
     assert_int_equal(left->field_count, right->field_count);
     for (unsigned i = 0; i < left->field_count; i++) {
         const struct bb_field *one = &left->fields[i], *other = &right->fields[i];

@@ -4,7 +4,7 @@ require "rack"
 
 require_relative "rackup_options"
 require_relative "rails_options"
-require_relative "../processes/server"
+require_relative "../processes/launcher"
 require_relative "../start_failure"
 
 module Bontebok
@@ -14,12 +14,32 @@ module Bontebok
   module RackHandler
     # Serves until the server is stopped, then exits. options: the options of -O, and the options that rackup or Rails
     # adds.
-    def run(app, **options)
-      exit(StartFailure.told { Server.new(RackHandler.config(options), app: app).run })
+    #
+    # With a block, this method is for programs and tests: a Server serves in threads of this process (options: see
+    # ServerOptions). The block gets the Server when clients can connect. This method returns when the block or another
+    # thread has stopped the Server.
+    def run(app, **options, &block)
+      return RackHandler.embed(app, options, &block) if block
+
+      exit(StartFailure.told { Launcher.new(RackHandler.config(options), app: app).run })
     end
 
     def valid_options
       RackupOptions.help
+    end
+
+    # The files are loaded here, because they load the C extension. Without a block, Launcher reports that the extension
+    # is not built.
+    def self.embed(app, options)
+      require_relative "../embedded/server"
+      require_relative "server_options"
+      server = Server.new(app, **ServerOptions.read(options)).start
+      begin
+        yield server
+        server.join
+      ensure
+        server.stop
+      end
     end
 
     # Rails passes :user_supplied_options, the names of the options that the user has set. rackup does not.

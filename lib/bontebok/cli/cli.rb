@@ -40,8 +40,8 @@ module Bontebok
     end
 
     def serve(config)
-      require_relative "../processes/server"
-      Server.new(config).run
+      require_relative "../processes/launcher"
+      Launcher.new(config).run
     end
 
     def check(config)

@@ -67,6 +67,7 @@ module Bontebok
       | `after_worker_ready { \\|worker\\| }` | worker | after the application is loaded, before the first request |
       | `before_thread_start { }` | worker | in each thread that serves, before its first request |
       | `before_thread_exit { }` | worker | in each thread that serves, after its last request; not after INT |
+      | `before_worker_drain { \\|worker\\| }` | worker | the worker has been told to end; in a thread of its own |
       | `before_worker_exit { \\|worker\\| }` | worker | the worker has served its last request |
       | `after_worker_exit { \\|worker, status\\| }` | master | the worker has ended; `status` is a Process::Status |
       | `on_booted { }` | master | the workers are ready for the first time |

@@ -22,11 +22,9 @@ module Bontebok
     # The default configuration file.
     FILE = "config/bontebok.rb"
     TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
-    # The Hooks of the configuration file.
-    attr_reader :hooks
 
-    # Texts for the log.
-    attr_reader :warnings
+    # The Hooks of the configuration file, and texts for the log.
+    attr_reader :hooks, :warnings
 
     # written    { key => [strings] } of the command line
     # given      { key => [strings] } of rackup -O; the configuration file wins over these values, as in Rhebok
@@ -89,7 +87,7 @@ module Bontebok
     # The settings of Core::Worker.
     def core_settings
       settings = OptionTable.core.to_h { |option| [option.key, self[option.key]] }
-      settings.merge(spool_dir: self[:spool_dir], server_name: self[:server],
+      settings.merge(spool_dir: self[:spool_dir], server_name: self[:server], x_sendfile: self[:x_sendfile].join("\n"),
                      trusted_proxies: self[:trusted_proxies], health_paths: self[:health_paths].join(" "),
                      access_log: self[:access_log], access_log_format: self[:access_log_format])
     end
@@ -183,6 +181,7 @@ module Bontebok
       when :listen then [Address.new(host: default_host, port: 9292)]
       when :tag then File.basename(Dir.pwd).b.gsub(/[^\x20-\x7e]/n, "?")
       when :worker_timeout then development? ? 0 : 60_000
+      when :hijack_timeout then self[:graceful_timeout]
       else option.default
       end
     end

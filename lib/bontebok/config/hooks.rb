@@ -13,7 +13,8 @@ module Bontebok
     Worker = Struct.new(:number, :pid)
 
     NAMES = %i[before_fork after_worker_fork after_fork after_worker_ready before_thread_start before_thread_exit
-               before_worker_exit after_worker_exit on_booted after_stopped on_error out_of_band].freeze
+               before_worker_drain before_worker_exit after_worker_exit on_booted after_stopped on_error
+               out_of_band].freeze
 
     # The parameters of a Proc that is made from a Symbol, such as &:name. This Proc gets only one argument, because it
     # would pass all other arguments on to the method.

@@ -33,18 +33,20 @@ module Bontebok
     include Orders
 
     # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds that
-    # a child gets to finish. margin: seconds that are added to `grace` and to Child::QUIT_SECONDS for a child that
-    # waits for children of its own. interval: seconds between any two starts. boot: seconds that a child gets to load.
+    # a child gets to finish. hijack: seconds that it may then wait for hijacked connections. margin: seconds that are
+    # added to these times and to Child::QUIT_SECONDS for a child that waits for children of its own. interval: seconds
+    # between any two starts. boot: seconds that a child gets to load.
     # After :go, it gets the same time again to become ready. ended: called with each Child that has ended. stalled: the
     # StalledWorkers, which finds children that hang, or nil. The block gets a number, forks the child and returns the
     # Child; the block may raise Hooks::Failed.
-    def initialize(name, count, pause:, grace:, log:, margin: 0, interval: 0, boot: Float::INFINITY,
+    def initialize(name, count, pause:, grace:, log:, hijack: grace, margin: 0, interval: 0, boot: Float::INFINITY,
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
       @pauses = Pauses.new(pause, interval)
       @replacements = ReplacementQueue.new
       @record = Record.new(name, @roster.numbers, log)
-      @seconds = { boot: boot, quit: Child::QUIT_SECONDS + margin, kill_children: Child::KILL_SECONDS }
+      @seconds = { boot: boot, quit: Child::QUIT_SECONDS + margin, kill_children: Child::KILL_SECONDS,
+                   waits: hijack + Child::KILL_SECONDS + margin }
       @seconds.default = grace + margin
       @ended = ended
       @stalled = stalled
@@ -91,6 +93,11 @@ module Bontebok
 
     def any?(step)
       @roster.any? { |child| child.reached?(step) }
+    end
+
+    # True if all children only wait for hijacked connections and streams.
+    def waiting?
+      @roster.any? && @roster.all?(&:waiting?)
     end
 
     # True if every number has a child that has reached #succession and is not leaving.
@@ -159,6 +166,7 @@ module Bontebok
       case word
       when :leave then @replacements.add(child)
       when :hung, :stuck, :emptied then note_hung(child, word)
+      when :waits then child.waits(@seconds[:waits])
       when *Child::PROGRESS then note_progress(child, word)
       end
     end

@@ -14,8 +14,9 @@ module Bontebok
 
     # workers: a callable that returns the number of workers of a generation.
     def self.of(config, workers, log, ended:, &start)
-      new(pause: config.seconds(:err_respawn_interval), grace: config.seconds(:graceful_timeout), log: log,
-          ended: ended, limit: -> { limit(config, workers.call) }, &start)
+      new(pause: config.seconds(:err_respawn_interval), grace: config.seconds(:graceful_timeout),
+          hijack: config.seconds(:hijack_timeout), log: log, ended: ended,
+          limit: -> { limit(config, workers.call) }, &start)
     end
 
     # Each worker may take the whole of WorkerBootTimeout. Each worker is started SpawnInterval after the previous

@@ -101,6 +101,7 @@ module Bontebok
       boot = @config.seconds(:worker_boot_timeout)
       { pause: @config.seconds(:err_respawn_interval), interval: @config.seconds(:spawn_interval),
         boot: boot.zero? ? Float::INFINITY : boot, grace: @config.seconds(:graceful_timeout),
+        hijack: @config.seconds(:hijack_timeout),
         stalled: @listeners.worker_links.stalled(@config.seconds(:worker_timeout)) }
     end
 
@@ -120,7 +121,7 @@ module Bontebok
     def tick_workers
       loop do
         @workers.tick
-        @progress.tell(@workers) { |step| note(step) } unless @stopping
+        @stopping ? @progress.tell_end(@workers) : @progress.tell(@workers) { |step| note(step) }
         break if @stopping && @workers.empty?
 
         @workers.wait(@events, *(@channel unless @orphaned)) { |exception| MainThread.survive(exception, @log) }

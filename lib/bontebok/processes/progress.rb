@@ -30,6 +30,15 @@ module Bontebok
       end
     end
 
+    # Called while the generation ends. Reports once that all its workers only wait for hijacked connections, so that
+    # the supervisor gives the master more time.
+    def tell_end(workers)
+      return if @waits || !workers.waiting?
+
+      @waits = true
+      @channel.say(:waits)
+    end
+
     private
 
     def settled?(workers, step)

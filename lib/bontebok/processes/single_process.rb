@@ -117,7 +117,7 @@ module Bontebok
     def run_booted_hook
       MainThread.unguard { @config.hooks.attempt(:on_booted, log: @log) }
     rescue Exception => e # rubocop:disable Lint/RescueException
-      @lanes.interrupted(e)
+      @lanes.process.interrupted(e)
     end
 
     def itself_for_hooks
@@ -126,8 +126,9 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits]
-      ready = MainThread.wait(sources, @deadline&.step) { |exception| @lanes.interrupted(exception) }
-      return (give_up if @deadline.left.zero?) unless ready
+      seconds = @lanes.detached.step || @deadline&.step
+      ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
+      return time_is_over unless ready
 
       @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
       @events.take.each { |event| handle(event) }
@@ -136,9 +137,9 @@ module Bontebok
     # The event :max_requests is ignored, because no other process could replace this process.
     def handle(event)
       case event
-      when :lanes_ended then @serving = false
+      when :lanes_ended then @serving = @lanes.detached.wait?
       when "TERM", "QUIT" then drain
-      when :leave then drain(@lanes.failed? ? 1 : 0)
+      when :leave then drain(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
       when "HUP" then stop_at_hup? ? drain : reopen_logs
       when "USR1" then reopen_logs
@@ -164,6 +165,12 @@ module Bontebok
     def told_to_end(seconds, status = 0)
       @status = status
       @deadline = Deadline.new(seconds)
+    end
+
+    def time_is_over
+      return @serving = !@lanes.detached.over? if @lanes.detached.step
+
+      give_up if @deadline.left.zero?
     end
 
     # Ends the process before its requests are finished, with the exit status of the stop.

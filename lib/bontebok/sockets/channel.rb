@@ -16,6 +16,7 @@ module Bontebok
   #                      :hung     a request takes longer than RequestTimeout
   #                      :stuck    each thread of the child has a request that takes longer than RequestTimeout
   #                      :emptied  the child is stuck and has no other connection
+  #                      :waits    the child was told to end, and only waits for hijacked connections and streams
   #   parent to child    :go       the sockets listen: serve
   #                      :reopen   open the log files again
   #                      :drain    finish queued connections and requests in flight, then end
@@ -26,7 +27,7 @@ module Bontebok
   #                      :more, :fewer    start one more worker, retire one worker
   #                      :kill     kill the workers that are left
   class Channel
-    BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", go: "g",
+    BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i", go: "g",
               reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s", more: "+", fewer: "-",
               kill: "k" }.freeze
     WORDS = BYTES.invert.freeze

@@ -62,6 +62,15 @@ module Bontebok
       @worker_links&.close
     end
 
+    # Runs the block, which closes the sockets. Then ends the listening for all copies of these sockets. A process that
+    # was forked may have copies, and clients could still connect to an address that nobody serves.
+    def end_for_all
+      copies = map(&:socket).reject { |socket| socket.nil? || socket.closed? }.map(&:dup)
+      yield
+    ensure
+      copies.each { |copy| shut_down(copy) }
+    end
+
     # Called in a process that the application has forked.
     def disown
       each(&:disown)
@@ -90,6 +99,15 @@ module Bontebok
     end
 
     private
+
+    # ENOTCONN: the socket does not listen.
+    def shut_down(socket)
+      socket.shutdown
+    rescue Errno::ENOTCONN
+      nil
+    ensure
+      socket.close
+    end
 
     def adopt(entry)
       AdoptedListener.new(entry, backlog: (@config[:backlog] if @config.chosen?(:backlog)),

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "event_queue"
 require_relative "fork_guard"
 require_relative "quiet_signals"
 
@@ -11,14 +12,10 @@ module Bontebok
   # A forked process inherits the handlers. In that process, a handler resets its signal to the default and sends the
   # signal again, so the signal has the same effect as without the server. But if the server has forked the process, the
   # signals of QuietSignals do nothing.
-  class SignalQueue
-    # Readable when there are events.
-    attr_reader :to_io
-
+  class SignalQueue < EventQueue
     def initialize(*signals)
+      super()
       @pid = Process.pid
-      @events = []
-      @to_io, @wake = IO.pipe
       claim(*signals)
     end
 
@@ -30,25 +27,12 @@ module Bontebok
       @claimed = (signals - ["CHLD"]).filter_map { |signal| QuietSignals.trap(signal, proc { receive(signal) }) }
     end
 
-    # May be called in any thread and in a signal handler.
-    def push(event)
-      @events << event
-      @wake.write_nonblock(".", exception: false)
-    end
-
-    # Returns all events since the last call, oldest first. Never blocks.
-    def take
-      @to_io.read_nonblock(4096, exception: false)
-      @events.shift(@events.size)
-    end
-
     # Called in a forked process that does not use its parent's queue. The signals of QuietSignals do nothing from now
     # on.
     def close
       QuietSignals.hush(@claimed)
       give_children_back if @on_child
-      @to_io.close
-      @wake.close
+      super
     end
 
     private

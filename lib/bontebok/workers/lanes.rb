@@ -2,29 +2,40 @@
 
 require "bontebok/bontebok"
 require_relative "../system/main_thread"
+require_relative "detached_connections"
 require_relative "out_of_band"
+require_relative "own_process"
 require_relative "rack_env"
 require_relative "request_limits"
 
 module Bontebok
   # The core's worker of this process, and its lanes. A lane is the core's struct for one thread that serves requests.
-  # Worker or SingleProcess creates this object after the last fork. The threads push these events to the main thread:
+  # Worker or SingleProcess creates this object after the last fork, ServerRun in the process of another program. The
+  # threads push these events to the thread that controls the lanes:
   #
   #   :lanes_ended    all lanes have ended
   #   :max_requests   the lanes have served request_limit requests
   #   :busy           the first request since #rest was true
-  #   :leave          the application asks this process to end, or has damaged it; the lanes still serve
+  #   :leave          the application asks this process to end, or has damaged it (OwnProcess); the lanes still serve
   class Lanes
+    # Thread variable of a thread whose #serve has begun. A thread that is killed earlier would get no successor.
+    SERVES = :bontebok_serves
+    private_constant :SERVES
+
     # The number of requests after which :max_requests is pushed; 0: never.
     attr_reader :request_limit
 
-    # The RequestLimits, for the main thread.
-    attr_reader :request_limits
+    # The RequestLimits and the DetachedConnections, for the thread that controls the lanes.
+    attr_reader :request_limits, :detached
+
+    # The OwnProcess, or the CallersProcess of a Server.
+    attr_reader :process
 
     # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: the core uses it
     # to report requests that take too long, even while a thread keeps Ruby's lock.
-    def initialize(config, listeners, app, worker:, log:, events:, turns: nil, channel: nil)
-      @failed = false
+    def initialize(config, listeners, app, worker:, log:, events:, process: OwnProcess.new(events, log: log),
+                   turns: nil, channel: nil)
+      @process = process
       @request_limit = config.request_limit
       @out_of_band = OutOfBand.new(config, worker, log: log, turns: turns)
       @listeners = listeners
@@ -33,19 +44,18 @@ module Bontebok
       @events = events
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
+      @detached = DetachedConnections.new(config.seconds(:hijack_timeout), core: @core, log: log)
       listeners.worker_links.connect(@core)
       @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
       @core.start_io_thread
-      listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
+      listen
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }
       @request_limits = RequestLimits.new(@core, @lanes, log: log)
     end
 
     # Raises ThreadError if not all threads can be created. After this error, no lane has accepted a connection.
     def start
-      # Ruby runs exit handlers in reverse order, and then kills the threads. So this handler runs before the
-      # application's handlers, which may kill threads as well.
-      at_exit { @exiting = true }
+      @process.watch_exit
       @core.out_of_band_after(@out_of_band.begin)
       @left = @lanes.size
       @threads = []
@@ -58,14 +68,29 @@ module Bontebok
     # Begins the graceful end. Connections in the listeners' queues are still accepted. :lanes_ended follows.
     def drain
       @listeners.close
+      @detached.drain
       @core.drain
     end
 
     # Like #drain, but leaves the connections in the listeners' queues to other workers.
     def retire
       @listeners.close
+      @detached.drain
       @core.retire
     end
+
+    # Kills the threads, after #drain. The connections of their requests are closed. New threads serve the other
+    # connections of the lanes to the end. A thread that is killed while it ends may push no :lanes_ended: see #alive?.
+    def cut
+      @cut = true
+      @lock.synchronize { @threads.dup }.each { |thread| thread.kill if thread.thread_variable_get(SERVES) }
+    end
+
+    # True if a thread is left.
+    def alive? = @lock.synchronize { @threads.any?(&:alive?) }
+
+    # True if this thread serves a lane.
+    def thread?(thread) = @threads.include?(thread)
 
     # Opens the access log again by its name. May be called in any thread, also after #drain or #retire.
     def reopen_logs
@@ -74,42 +99,28 @@ module Bontebok
       @log.error("the access log cannot be opened again", e)
     end
 
-    # True if :leave was pushed for another reason than a successful exit of the application.
-    def failed?
-      @failed
-    end
-
-    # Called with an exception that would end the process. A thread of the application has raised it (see MainThread).
-    def interrupted(exception)
-      return leave(exception) if exception.is_a?(SystemExit)
-      return fail_with("SIG#{Signal.signame(exception.signo)} ends this process") if exception.is_a?(SignalException)
-
-      fail_with("a thread of the application ends this process", exception)
-    end
-
-    def requests
-      @core.requests
-    end
+    def requests = @core.requests
 
     # Shows on the scoreboard that the main thread runs.
     def beat
       @core.beat
+      @detached.show
     end
 
     # True if the lanes have no request, and have had no request since the last call.
-    def rest
-      @core.rest
-    end
+    def rest = @core.rest
 
-    def join
-      @threads.each(&:join)
-    end
+    def join = @threads.each(&:join)
 
     private
 
+    def listen
+      @listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
+    end
+
     def make_lane(config, app)
       lane = nil
-      env = RackEnv.fixed(config).merge(RequestLimits.env(config) { lane })
+      env = RackEnv.fixed(config).merge(RackEnv.callables { lane }, RequestLimits.env(config) { lane })
       lane = Core::Lane.new(@core, app, env: env, **lane_options(config))
     end
 
@@ -128,42 +139,38 @@ module Bontebok
 
     # Returns when the lane has drained.
     def serve(lane, successor)
+      Thread.current.thread_variable_set(SERVES, true)
       @hooks.attempt(:before_thread_start, log: @log) unless successor
       lane.serve
       @hooks.attempt(:before_thread_exit, log: @log) unless successor
       ended = true
     rescue Exception => e # rubocop:disable Lint/RescueException
       ended = true
-      fail_with("a serving thread failed", e)
+      @process.damaged("a serving thread failed", e)
     ensure
-      ended || @exiting ? note_end : serve_on(lane)
+      ended || @process.exits? ? note_end : serve_on(lane)
     end
 
     def note_end
       @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
     end
 
-    # The application has killed this thread, and its request is lost. A new thread serves the lane's other connections.
-    # The process must end, because the killed thread may have left other work unfinished.
+    # This thread was killed, and its request is lost. A new thread serves the lane's other connections. If the
+    # application has killed the thread, the process must end, because the thread may have left other work unfinished.
     def serve_on(lane)
       @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
-      fail_with("a serving thread was killed: a new thread takes its place, and this process ends")
+      @process.damaged("a serving thread was killed: a new thread takes its place") unless @cut
     rescue ThreadError => e
-      fail_with("a serving thread was killed, and no new thread could be started", e)
+      @process.damaged("a serving thread was killed, and no new thread could be started", e)
       note_end
-    end
-
-    def fail_with(message, exception = nil)
-      @failed = true
-      @events.push(:leave)
-      @log.error(message, exception)
     end
 
     def report(level, message, exception)
       case level
       when :out_of_band then guard("the out-of-band work") { go_out_of_band }
       when :max_requests, :busy then @events.push(level)
-      when :leave then leave(exception)
+      when :leave then @process.asked_to_end(exception)
+      when :detached then @detached.add(exception)
       else @log.write(level, message, exception)
       end
     end
@@ -185,14 +192,8 @@ module Bontebok
     def guard(what)
       yield
     rescue SignalException, NoMemoryError => e
-      fail_with("#{what} ends this process", e)
+      @process.damaged("#{what} ends this process", e)
       nil
-    end
-
-    def leave(reason)
-      @failed = true unless reason.is_a?(SystemExit) && reason.success?
-      @events.push(:leave)
-      @log.warn("the application ends this process: #{reason.class}")
     end
   end
 end

@@ -15,6 +15,12 @@ module Bontebok
         rack2? ? env.merge(rack2(config)) : env
       end
 
+      # The part of env that belongs to one lane: a thread serves one request at a time. The block returns the lane.
+      def callables
+        { "rack.hijack?" => true, "rack.hijack" => -> { yield.hijack }, "rack.response_finished" => [],
+          "rack.after_reply" => [] }
+      end
+
       private
 
       # Rack 3 has no Rack::VERSION. In Rack 2, Rack::VERSION is the version of the SPEC, not of the gem.

@@ -91,7 +91,7 @@ module Bontebok
         @serving = true
         begin_to_obey(words)
         wait_for_events while @serving
-        @lanes.join unless @quit
+        [@lanes, *@drain_hook].each(&:join) unless @quit
         @life.over(@lanes.requests)
       end
       0
@@ -114,7 +114,7 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits, *([@parent] unless @deadline)]
-      ready = MainThread.wait(sources, wait_time) { |exception| @lanes.interrupted(exception) } or return time_is_over
+      ready = MainThread.wait(sources, wait_time) { |error| @lanes.process.interrupted(error) } or return time_is_over
       events = @events.take
       events << :late if ready.include?(@lanes.request_limits)
       @parent.hear.each { |word| obey(word) } unless @deadline
@@ -123,11 +123,12 @@ module Bontebok
 
     # Seconds that the main thread may wait; nil: no limit.
     def wait_time
-      [@heartbeat.seconds, @deadline ? @deadline.step : @recycling.wait].compact.min
+      [@heartbeat.seconds, @lanes.detached.step, @deadline ? @deadline.step : @recycling.wait].compact.min
     end
 
     def time_is_over
       return give_up if @deadline&.left&.zero?
+      return @serving = false if @lanes.detached.over?
 
       @heartbeat.look if @heartbeat.seconds
       reason = @recycling.reason and ask_to_leave(reason)
@@ -137,7 +138,7 @@ module Bontebok
       word = @parent.word(event) and return obey(word)
 
       case event
-      when :lanes_ended then @serving = false
+      when :lanes_ended then @lanes.detached.wait? ? @channel.say(:waits) : @serving = false
       when :busy then @heartbeat.busy
       when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
       when :late then @lanes.request_limits.tick
@@ -169,6 +170,7 @@ module Bontebok
       @leaving = true
       @title.draining
       @lanes.public_send(how)
+      @drain_hook = Thread.new { @config.hooks.attempt(:before_worker_drain, itself_for_hooks, log: @log) }
     end
 
     def reopen_logs

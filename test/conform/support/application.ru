@@ -13,5 +13,6 @@ run(lambda do |env|
   calls << "#{env['REQUEST_METHOD']} #{env['REQUEST_URI']}"
   lines = env.filter_map { |name, value| "#{name}=#{value.b.dump}\n" if value.is_a?(String) }
   lines << "body=#{env['rack.input'].read.b.dump}\n"
-  [200, { "content-type" => "text/plain" }, lines]
+  body = lines.join
+  [200, { "content-type" => "text/plain", "content-length" => body.bytesize.to_s }, [body]]
 end)

@@ -25,7 +25,7 @@ class CloseTest < Support::LaneCase
   end
 
   def test_close_is_called_after_call
-    assert_closed(Body.new(call: ->(stream) { stream << "x" }))
+    assert_closed(Body.new(call: ->(stream) { (stream << "x").close_write }))
     assert_closed(Body.new(call: ->(stream) { (stream << "x").close }))
   end
 
@@ -42,7 +42,7 @@ class CloseTest < Support::LaneCase
       assert_closed(Body.new(->(out) { out.call("x") }, closed?: closed))
       assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["x"] }, closed?: closed))
       assert_closed(Body.new(->(out) { out.call("x") }, to_ary: -> { ["#{close}x"] }, closed?: closed))
-      assert_closed(Body.new(call: ->(stream) { stream << "x" }, closed?: closed))
+      assert_closed(Body.new(call: ->(stream) { (stream << "x").close }, closed?: closed))
     end
     assert_closed(Body.new(to_ary: -> { ["x"] }, closed?: -> { true }))
   end

@@ -34,7 +34,7 @@ class LintTest < Support::LaneCase
 
   def test_bodies_pass_the_check
     bodies = { "/array" => -> { %w[a b] }, "/each" => -> { %w[a b].each } }
-    bodies["/call"] = -> { ->(stream) { (stream << "a").write("b") } } unless Rack.release.to_i < 3
+    bodies["/call"] = -> { ->(stream) { stream.tap { (stream << "a").write("b") }.close } } unless Rack.release.to_i < 3
     server = serve(Rack::Lint.new(->(env) { [200, FIELDS.dup, bodies.fetch(env["PATH_INFO"]).call] }))
 
     bodies.each_key { |path| assert_equal "ab", server.get(path).body }

@@ -36,7 +36,7 @@ module Support
       connect_with(*siblings) if siblings
       @worker.start_io_thread
       @lanes = Array.new(count) do
-        Bontebok::Core::Lane.new(@worker, app, env: self.class.base_env, report: method(:report), **options)
+        make_lane(app, options)
       end
       @threads = @lanes.map { |lane| Thread.new { serve(lane) } }
     end
@@ -102,6 +102,15 @@ module Support
     def connect_with(queue, board)
       worker.share_queue(*queue)
       worker.scoreboard(board)
+    end
+
+    def make_lane(app, options)
+      lane = nil
+      env = self.class.base_env.merge(
+        "rack.hijack?" => true, "rack.hijack" => -> { lane.hijack }, "rack.response_finished" => [],
+        "rack.after_reply" => []
+      )
+      lane = Bontebok::Core::Lane.new(@worker, app, env: env, report: method(:report), **options)
     end
 
     def serve(lane)

@@ -13,7 +13,7 @@ class GcTest < Support::LaneCase
            when "/array" then parts
            when "/to_ary" then Class.new(Array).new(parts)
            when "/each" then parts.each
-           when "/call" then ->(stream) { parts.each { |part| stream << part } }
+           when "/call" then ->(stream) { parts.each { |part| stream << part } && stream.close }
            end
     [200, { "x-array" => %w[a b], :symbol => 1, "x-text" => text.tr("\n", " ") }, body]
   end
@@ -49,7 +49,9 @@ class GcTest < Support::LaneCase
   end
 
   def test_the_empty_input_survives_compaction
-    server = serve { |env| [200, {}, ->(stream) { stream << stream.read.inspect << env["rack.input"].read.inspect }] }
+    server = serve do |env|
+      [200, {}, ->(stream) { (stream << stream.read.inspect << env["rack.input"].read.inspect).close }]
+    end
     3.times do
       move_objects
 

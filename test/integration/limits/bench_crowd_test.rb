@@ -8,7 +8,7 @@ require_relative "../../../bench/support/decoy"
 # benchmarks would measure nothing.
 class BenchCrowdTest < Support::TestCase
   COUNT = 40
-  APPLICATION = 'run ->(_env) { [200, {}, ["Hello, World!\n"]] }'
+  APPLICATION = 'run ->(_env) { [200, { "content-length" => "14" }, ["Hello, World!\n"]] }'
 
   %i[unix tcp].each do |transport|
     define_method("test_no_client_of_a_crowd_is_disconnected_over_#{transport}") do

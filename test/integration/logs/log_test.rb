@@ -66,7 +66,7 @@ class ServerLogTest < Support::TestCase
   end
 
   def test_a_client_cannot_forge_log_lines_or_send_control_bytes_to_a_terminal
-    server = start_bontebok(args: %w[-w 1 -E production], rackup: APP)
+    server = start_bontebok(args: %w[-w 1 -E production], rackup: APP, lint: false)
     forged = "2026-01-01T00:00:00.000Z info 1 - - forged"
     server.get("/\xe2\x80\xa8\x9b".b)
     server.wait_for_output(%r{ GET /\\xe2\\x80\\xa8\\x9b: boom})
@@ -88,7 +88,8 @@ class ServerLogTest < Support::TestCase
   end
 
   def test_the_level_error_logs_only_errors
-    server = start_bontebok(ready: false, args: %w[-w 1 -E production --log-level error], rackup: APP)
+    server = start_bontebok(ready: false, args: %w[-w 1 -E production --log-level error], rackup: APP,
+                            lint: false)
     eventually { Support::Client.accepted?(socket) }
     ask("/")
     assert_equal 0, server.stop.exitstatus

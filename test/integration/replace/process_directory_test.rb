@@ -55,8 +55,8 @@ class ProcessDirectoryTest < Support::TestCase
   end
 
   def release(number)
-    temp_file("releases/#{number}/config.ru",
-              "app = ->(_) { [200, {}, [\"release #{number} in \#{Dir.pwd}\"]] }\nrun app\n")
+    rackup_file("releases/#{number}/config.ru",
+                "app = ->(_) { [200, {}, [\"release #{number} in \#{Dir.pwd}\"]] }\nrun app\n")
     FileUtils.mkdir_p("#{release_directory(number)}/tmp")
     File.symlink("releases/#{number}", "#{temp_dir}/new")
     File.rename("#{temp_dir}/new", "#{temp_dir}/current")

@@ -88,7 +88,7 @@ class ProcessMasterGuardTest < Support::TestCase
   # The process of rackup loads the application, becomes the supervisor and forks the master. So the application's
   # threads run in the supervisor, not in the master.
   def test_under_rackup_no_thread_ends_the_supervisor_or_the_master
-    temp_file("config.ru", THREADS + GATED_APP)
+    rackup_file("config.ru", THREADS + GATED_APP)
     server = start_process("bundle", "exec", "rackup", "-s", "bontebok", "-O", "Listen=unix:#{temp_dir}/a.sock",
                            "-O", "MaxWorkers=1", chdir: temp_dir)
     server.wait_for_output(/ ready in \d+ ms$/)

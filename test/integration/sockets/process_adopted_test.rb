@@ -10,7 +10,7 @@ class ProcessAdoptedTest < Support::TestCase
 
   def setup
     @keeper = UNIXServer.new(@path = File.join(temp_dir, "app.sock"))
-    temp_file("config.ru", GATED_APP)
+    rackup_file("config.ru", GATED_APP)
   end
 
   def teardown

@@ -11,7 +11,8 @@ class CLIRackupTest < Support::TestCase
   end
 
   def test_the_option_line_of_rack_2_is_ignored
-    server = start_bontebok(args: ["-w", "1"], rackup: "#\\ -w -p 1\nrun ->(_) { [200, {}, ['fine']] }\n")
+    server = start_bontebok(args: ["-w", "1"], lint: false,
+                            rackup: "#\\ -w -p 1\nrun ->(_) { [200, {}, ['fine']] }\n")
     assert_equal "fine", server.get.body
     server.wait_for_output(/options in a line that begins with #\\ are ignored/)
   end
@@ -23,7 +24,7 @@ class CLIRackupTest < Support::TestCase
   end
 
   def test_no_middleware_is_added_in_development
-    server = start_bontebok(args: ["-w", "1", "-E", "development"], rackup: <<~RUBY)
+    server = start_bontebok(args: ["-w", "1", "-E", "development"], lint: false, rackup: <<~RUBY)
       app = ->(_) { [200, {}, [caller.grep_v(/config\\.ru/).grep(/rack/).join]] }
       run app
     RUBY

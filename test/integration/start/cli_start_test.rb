@@ -141,7 +141,7 @@ class CLIStartTest < Support::TestCase
   def test_an_extension_that_is_not_built_fails_the_start
     %w[exe lib].each { |directory| FileUtils.cp_r(File.join(ROOT, directory), temp_dir) }
     FileUtils.rm_f(File.join(temp_dir, "lib/bontebok/bontebok.so"))
-    rackup = temp_file("config.ru", APP)
+    rackup = rackup_file("config.ru", APP)
     bare = { "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil, "RUBYLIB" => nil,
              "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR) }
     %w[0 1].each do |workers|

@@ -26,7 +26,7 @@ class ConfigFilesTest < Support::TestCase
   end
 
   def test_a_file_for_unicorn_is_obeyed
-    temp_file("current/config.ru", APP)
+    rackup_file("current/config.ru", APP)
     path = temp_file("unicorn.rb", <<~RUBY)
       worker_processes 2
       working_directory "#{temp_dir}/current"

@@ -14,8 +14,8 @@ class FileNamesTest < Support::TestCase
 
   def setup
     temp_file("diré/lib/größe.rb", "SIZE = 7\n")
-    temp_file("diré/äpp.ru", APPLICATION)
-    temp_file("diré/config.ru", APPLICATION)
+    rackup_file("diré/äpp.ru", APPLICATION)
+    rackup_file("diré/config.ru", APPLICATION)
   end
 
   [1, 0].each do |workers|

@@ -92,7 +92,7 @@ class ProcessAroundTest < Support::TestCase
   end
 
   def start_server(*argv, rackup:)
-    temp_file("config.ru", rackup)
+    rackup_file("config.ru", rackup)
     server = Support::ServerProcess.new(*argv, chdir: temp_dir)
     children << server
     server.wait_until_ready

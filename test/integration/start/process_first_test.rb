@@ -30,7 +30,7 @@ class ProcessFirstTest < Support::TestCase
 
   # Returns the pid that the first process has outside of the container.
   def start_in_container
-    rackup = temp_file("config.ru", GATED_APP)
+    rackup = rackup_file("config.ru", GATED_APP)
     @container = start_process(*UNSHARE, RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-w", "2",
                                "-l", "unix:#{temp_dir}/a.sock", rackup)
     @container.wait_for_output(/ ready in \d+ ms$/)

@@ -121,7 +121,7 @@ class ProcessUserTest < Support::TestCase
   # The server has its own network namespace, where no other process has the port.
   def test_a_server_with_user_can_listen_on_a_port_of_root
     server = Support::ServerProcess.new("unshare", "-n", RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-w", "1",
-                                        "-l", "80", "--user", "nobody", temp_file("config.ru", APP))
+                                        "-l", "80", "--user", "nobody", rackup_file("config.ru", APP))
     children << server
     server.wait_for_output(/listening on 0\.0\.0\.0:80$/)
     server.wait_for_output(/ ready in \d+ ms$/)

@@ -43,7 +43,7 @@ class ProcessWholeTest < Support::TestCase
   private
 
   def start_server
-    temp_file("config.ru", APP)
+    rackup_file("config.ru", APP)
     server = Support::ServerProcess.new(
       *BARE, RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "-w", "2", "-l", "unix:#{temp_dir}/a.sock",
       *%w[--user nobody --pidfile a.pid --spool-threshold 4K --log-format json],

@@ -114,7 +114,7 @@ class WrongStartsTest < Support::TestCase
 
   # Returns the output. The harness fails a test that leaves a process.
   def failed_start(status, *args, rackup:, within: [])
-    temp_file("config.ru", rackup)
+    rackup_file("config.ru", rackup)
     before = Dir.children(temp_dir)
     server = Support::ServerProcess.new(*within, RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *address(args),
                                         *args, chdir: temp_dir)

@@ -19,7 +19,7 @@ module Interop
     private
 
     def start_under(*command, args: [], rackup: WHERE)
-      temp_file("config.ru", rackup)
+      rackup_file("config.ru", rackup)
       start_process(*command, *SERVER, *args, env: Support::BontebokProcess::ENVIRONMENT, chdir: temp_dir)
     end
 

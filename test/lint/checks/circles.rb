@@ -49,7 +49,7 @@ module Lint
 
     # Returns { file => [[called file, symbol]] }. Both files belong to the core, or both belong to the binding.
     def c_calls
-      [sources("core/src/**/*.c"), sources("ext/bontebok/*.c")].map { |files| calls_among(files) }.reduce(:merge)
+      [sources("core/src/**/*.c"), sources("ext/bontebok/**/*.c")].map { |files| calls_among(files) }.reduce(:merge)
     end
 
     # { object => source }

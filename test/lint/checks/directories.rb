@@ -9,7 +9,7 @@ module Lint
     FILES = 24
     SOURCES = "**/*.{c,h,rb}"
     # The Ruby file is beside the directory: option_table.rb explains option_table/.
-    EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok,load/src,bench}/"
+    EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok/**,load/src,bench}/"
     # { directory of tests => [directory of sources, directories of tests that have no directory of sources] }
     MIRRORS = { "core/test" => ["core/src", %w[model requests support]],
                 "test/unit" => ["lib/bontebok", %w[support support/runner]] }.freeze

@@ -20,8 +20,9 @@ module Lint
       conn: Layer.new(may: %i[base http log system], never: %w[system/poller.h]),
       worker: Layer.new(may: %i[base http log system conn]),
       lane: Layer.new(may: %i[base http log system conn worker]),
+      stream: Layer.new(may: %i[base http log system conn worker lane]),
       io_thread: Layer.new(may: %i[base http log system conn worker lane]),
-      api: Layer.new(may: %i[base http log system conn worker lane io_thread])
+      api: Layer.new(may: %i[base http log system conn worker lane stream io_thread])
     }.freeze
 
     # For each directory of lib/bontebok: the directories whose files it may require. Every file may require the files
@@ -33,11 +34,12 @@ module Lint
       sockets: %i[system],
       workers: %i[system log config sockets],
       processes: %i[system log config sockets workers],
-      adapters: %i[system log config sockets workers processes],
+      embedded: %i[system log config sockets workers],
+      adapters: %i[system log config sockets workers processes embedded],
       cli: %i[system log config sockets workers processes]
     }.freeze
     # Files that lie directly in lib/bontebok.
-    LIB_TOP = %w[request_timeout start_error start_failure usage_error version].freeze
+    LIB_TOP = %w[capybara request_timeout start_error start_failure usage_error version].freeze
 
     # The contract between the core and the binding. Every C file may include it.
     PUBLIC_HEADER = "bontebok.h"
@@ -53,7 +55,7 @@ module Lint
     SOCKET_FILES = %r{\Alib/bontebok/(sockets/\w+|log/log_stream)\.rb\z}
 
     # The gems that lib/ may require, besides its own files, its binding and Ruby's standard library.
-    GEMS = %w[rack rackup].freeze
+    GEMS = %w[capybara rack rackup].freeze
     BINDING = "bontebok/bontebok"
 
     # path: a file's path, relative to core/src. Returns the file's layer, or nil if the file is in no layer.

@@ -39,7 +39,7 @@ module Lint
     end
 
     def binding_files
-      each_include("ext/bontebok/*.{c,h}") do |_, kind, header|
+      each_include("ext/bontebok/**/*.{c,h}") do |_, kind, header|
         next if header == LayerTable::PUBLIC_HEADER
 
         if kind == "<"

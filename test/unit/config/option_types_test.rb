@@ -78,6 +78,15 @@ class OptionTypesTest < Minitest::Test
     assert_equal "/up /healthz", paths.show(["/up", "/healthz"])
   end
 
+  def test_places_of_files_are_directories_or_mappings
+    places = Types::SendfilePlaces.new
+    assert_reads places, "/srv/files" => ["/srv/files"], "none" => [], "" => [], [] => [],
+                         "/a /up/=files" => ["/a", "/up/=#{Dir.pwd}/files"], ["/a b", "/=/c"] => ["/a b", "/=/c"]
+    assert_refuses places, "directories, or /uri=directory, of 1023 bytes in all", "up=/a", "=/a", "/a=", "/a=/b=/c",
+                   "/#{'x' * 1023}", ["a\0b"], ["a\nb"], "~nobody-here"
+    assert_equal "/a /up=/b", places.show(["/a", "/up=/b"])
+  end
+
   def test_a_file_name_may_have_any_bytes
     assert_reads Bontebok::OptionTable[:rackup].type, "\xff.ru" => "\xff.ru", "Käse.ru" => "Käse.ru"
     assert_refuses Bontebok::OptionTable[:rackup].type, "a file", "", "a\0b"

@@ -115,7 +115,8 @@ class GenerationsTest < Support::TestCase
 
   def test_the_limit_is_the_boot_timeout_plus_the_spawn_intervals
     config = Struct.new(:seconds) { def seconds(name) = to_h.fetch(:seconds).fetch(name) }
-    seconds = { err_respawn_interval: 1, graceful_timeout: 30, worker_boot_timeout: 60, spawn_interval: 2 }
+    seconds = { err_respawn_interval: 1, graceful_timeout: 30, hijack_timeout: 30, worker_boot_timeout: 60,
+                spawn_interval: 2 }
     { 60 => 66, 0 => Float::INFINITY }.each do |boot, expected|
       settings = config.new(seconds.merge(worker_boot_timeout: boot))
       generations = Bontebok::Generations.of(settings, -> { 4 }, nil, ended: nil) { flunk }

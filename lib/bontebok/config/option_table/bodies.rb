@@ -38,6 +38,13 @@ module Bontebok
                    "Send responses of unknown length in chunks. Only HTTP/1.1 clients get chunks. Without chunks, " \
                    "the server closes the connection at the end of the response.",
                    section: TITLE, core: true),
+        Option.new("XSendfile", OptionTypes::SendfilePlaces.new, [].freeze,
+                   "Directories of files for X-Sendfile. The server sends these files itself. The application names " \
+                   "a file in this field of its response, and the file must be below one of these directories. An " \
+                   "entry /uri=DIR is for X-Accel-Redirect: /uri at the beginning of the field's value stands for " \
+                   "DIR. The field is not sent. If the file is elsewhere, the client gets 403, and if it is missing, " \
+                   "404. none: the server sends both fields, for a proxy.",
+                   section: TITLE, key: :x_sendfile),
         Option.new("FrozenEnv", SWITCH, false,
                    "Share frozen values of env between requests. A value that is the same in many requests is " \
                    "created once. This is faster, but the application must not change a string in env.",

@@ -56,6 +56,11 @@ module Bontebok
                    "proxy (X-Request-Start) does not count. After the maximum wait, the request gets 503 with " \
                    "Retry-After, and the connection stays open. 0: no limit.",
                    section: TITLE, core: true),
+        Option.new("HijackTimeout", DURATION, nil,
+                   "Time for hijacked connections. It begins when their worker stops. It also applies to streams " \
+                   "that last longer than their requests. A worker that only waits for such connections does not " \
+                   "count as an additional process. After this time, the connections are closed.",
+                   section: TITLE, default_text: "GracefulTimeout"),
         Option.new("KeepaliveTimeout", DURATION, 75_000,
                    "Time that a connection may be idle between requests. 0: each response closes its connection.",
                    section: TITLE, core: true),

@@ -9,8 +9,12 @@ module Bontebok
       class << self
         def line(entry)
           columns = [entry.time, entry.level, entry.pid, column("w", entry.worker), column("g", entry.generation)]
-          text = [entry.message, *(describe(entry.fault) if entry.fault)].join(": ")
-          "#{columns.join(' ')} #{text.gsub("\n", "\n  ")}\n"
+          "#{columns.join(' ')} #{text(entry.message, entry.fault)}\n"
+        end
+
+        # The message, and the LogFault if there is one. Lines after the first are indented.
+        def text(message, fault)
+          [message, *(describe(fault) if fault)].join(": ").gsub("\n", "\n  ")
         end
 
         private

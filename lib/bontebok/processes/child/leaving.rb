@@ -31,6 +31,18 @@ module Bontebok
         expect(seconds) if @deadline && @deadline > Clock.now + seconds
       end
 
+      # Called when the child only waits for hijacked connections and streams, at most `seconds`.
+      def waits(seconds)
+        return unless leaving?
+
+        @waiting = true
+        expect(seconds)
+      end
+
+      def waiting?
+        @waiting == true
+      end
+
       # Tells the child to end within `seconds`, without finishing its requests.
       def quit(seconds)
         leave(:quit, seconds)

@@ -69,10 +69,11 @@ module Bontebok
       end
 
       # The missing numbers that may get a new child. A number with a child that hangs gets a new child only while the
-      # count of all children is less than twice the count of numbers.
+      # count of all children is less than twice the count of numbers. A child that only waits for hijacked connections
+      # does not count.
       def startable
         hung, others = missing.partition { |number| of(number).any?(&:hung?) }
-        room = (2 * @numbers.size) - @children.size - others.size
+        room = (2 * @numbers.size) - @children.count { |child| !child.waiting? } - others.size
         others + hung.first([room, 0].max)
       end
 

@@ -1,4 +1,4 @@
 # frozen_string_literal: true
 
 # Called before a worker closes its hijacked sockets. Each client gets `disconnect` with `reconnect: true`.
-on_drain { ActionCable.server.restart }
+before_worker_drain { ActionCable.server.restart }

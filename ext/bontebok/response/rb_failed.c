@@ -54,7 +54,9 @@ static bool send_failure(struct failure *failure, const char *blamed)
 void bbr_failed(struct bbr_exchange *exchange, VALUE error)
 {
     exchange->broken = true;
-    if (!NIL_P(exchange->stream)) bbr_stream_detach(exchange->stream); /* the body's `close` must not write */
+    exchange->error = error;
+    if (!NIL_P(exchange->each)) bbr_each_detach(exchange->each); /* the body's `close` must not write */
+    if (!NIL_P(exchange->stream)) bbr_stream_abort(exchange->stream);
     if (is_gone(exchange, error)) return;
     VALUE response = bbr_tell_failure(exchange, error);
     bool over = exchange->gone || bb_reply_sent(exchange->lane->core);

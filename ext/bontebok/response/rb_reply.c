@@ -18,6 +18,8 @@ static void begin(struct bbr_exchange *exchange, VALUE status)
                    ? bb_reply_begin(exchange->lane->core, (int)FIX2LONG(number))
                    : BB_ESTATUS;
     if (code == BB_ESTATUS) rb_raise(bbr_eInvalidReply, "the status is invalid: %+" PRIsVALUE, status);
+    if (RB_UNLIKELY(status == INT2FIX(101)) && !exchange->request->head.upgrade)
+        rb_raise(bbr_eInvalidReply, "the status is 101, but the client has not asked for an upgrade");
     bbr_reply_check(exchange, code);
 }
 
@@ -35,11 +37,21 @@ static void add_line(struct bbr_exchange *exchange, VALUE name, VALUE given)
     bbr_reply_check(exchange, code);
 }
 
+static bool is_hijack(VALUE name)
+{
+    static const char hijack[] = "rack.hijack";
+    return RSTRING_LEN(name) == sizeof hijack - 1 &&
+           memcmp(RSTRING_PTR(name), hijack, sizeof hijack - 1) == 0;
+}
+
 static void add_field(struct bbr_exchange *exchange, VALUE given_name, VALUE value)
 {
     VALUE name = rb_obj_as_string(given_name);
-    if (!RB_TYPE_P(value, T_ARRAY)) {
-        add_line(exchange, name, value);
+    if (RB_LIKELY(RB_TYPE_P(value, T_STRING)) || !RB_TYPE_P(value, T_ARRAY)) {
+        if (RB_UNLIKELY(!RB_TYPE_P(value, T_STRING)) && is_hijack(name))
+            exchange->partial = value;
+        else
+            add_line(exchange, name, value);
         return;
     }
     for (long i = 0; i < RARRAY_LEN(value); i++) add_line(exchange, name, rb_ary_entry(value, i));
@@ -224,24 +236,22 @@ static VALUE array_of(struct bbr_exchange *exchange, VALUE body)
 /* The head is sent with the first part. */
 static void reply_each(struct bbr_exchange *exchange, VALUE body)
 {
-    if (!end_head(exchange, BB_LENGTH_UNKNOWN)) {
+    if (end_head(exchange, BB_LENGTH_UNKNOWN))
+        bbr_each_reply(exchange, body);
+    else
         bbr_reply_flush(exchange, true);
-        return;
-    }
-    VALUE stream = exchange->stream = bbr_stream_new(exchange);
-    rb_block_call(body, id_each, 0, NULL, bbr_stream_yielded, stream);
-    bbr_stream_finish(stream);
 }
 
 /* The head is sent before the body's `call`, because a streaming body may write nothing for a long time. */
 static void reply_call(struct bbr_exchange *exchange, VALUE body)
 {
-    bool wanted = end_head(exchange, BB_LENGTH_UNKNOWN);
-    bbr_reply_flush(exchange, !wanted);
-    if (!wanted) return;
+    if (!end_head(exchange, BB_LENGTH_UNKNOWN)) {
+        bbr_reply_flush(exchange, true);
+        return;
+    }
     VALUE stream = exchange->stream = bbr_stream_new(exchange);
+    bbr_stream_flush(stream);
     rb_funcallv(body, id_call, 1, &stream);
-    bbr_stream_finish(stream);
 }
 
 static void reply_body(struct bbr_exchange *exchange, VALUE body)
@@ -249,6 +259,8 @@ static void reply_body(struct bbr_exchange *exchange, VALUE body)
     VALUE parts = array_of(exchange, body);
     if (!NIL_P(parts))
         reply_array(exchange, parts);
+    else if (bbr_file_reply(exchange, body))
+        return;
     else if (rb_respond_to(body, id_each))
         reply_each(exchange, body);
     else if (rb_respond_to(body, id_call))
@@ -256,6 +268,16 @@ static void reply_body(struct bbr_exchange *exchange, VALUE body)
     else
         rb_raise(bbr_eInvalidReply, "the body, of %" PRIsVALUE ", responds neither to each nor to call",
                  bbr_class_name(body));
+}
+
+/* The client offers other protocols. If the application chooses one of them by rack.protocol, the status of
+ * the response is 101 (SPEC of Rack 3.1). */
+static void begin_upgradable(struct bbr_exchange *exchange)
+{
+    VALUE protocol = bbr_protocol_chosen(exchange, exchange->headers), status = exchange->status;
+    bool accepts = !NIL_P(protocol) && FIXNUM_P(status) && FIX2INT(status) < 300;
+    begin(exchange, accepts ? INT2FIX(101) : status);
+    if (accepts) add_line(exchange, rb_str_new_cstr("upgrade"), protocol);
 }
 
 void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
@@ -270,9 +292,18 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
     bool plain = !RB_SPECIAL_CONST_P(body) && RBASIC_CLASS(body) == rb_cArray;
     if (!plain && rb_respond_to(body, id_close)) exchange->body = body;
 
-    begin(exchange, RARRAY_AREF(response, 0));
-    add_fields(exchange, rb_ary_entry(response, 1));
-    if (plain)
+    exchange->status = RARRAY_AREF(response, 0);
+    exchange->headers = RARRAY_AREF(response, 1);
+    exchange->partial = Qnil;
+    if (RB_UNLIKELY(exchange->request->head.upgrade))
+        begin_upgradable(exchange);
+    else
+        begin(exchange, exchange->status);
+    add_fields(exchange, exchange->headers);
+    if (RB_UNLIKELY(exchange->lane->worker->x_sendfile) && bbr_file_reply_named(exchange)) return;
+    if (RB_UNLIKELY(!NIL_P(exchange->partial)))
+        bbr_hijack_reply(exchange, exchange->partial);
+    else if (plain)
         reply_array(exchange, body);
     else
         reply_body(exchange, body);

@@ -2,19 +2,19 @@
 
 require_relative "../sockets/adopted_sockets"
 require_relative "../workers/app_loader"
+require_relative "../workers/worker_files"
 require_relative "../system/command_limits"
 require_relative "../sockets/listeners"
 require_relative "../log/log"
 require_relative "../log/log_files"
 require_relative "pidfile"
 require_relative "../start_failure"
-require_relative "../usage_error"
 
 module Bontebok
   # Runs a server with the effective configuration until the server ends. Used by CLI and RackHandler. This class checks
   # the user and the files, prepares the process, and runs the supervisor. With `-w 0`, it runs the single process
   # instead.
-  class Server
+  class Launcher
     # app: the application, if rackup has loaded it; else nil.
     def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))
       @config = config
@@ -29,7 +29,7 @@ module Bontebok
       with_pidfile do
         prepare_process
         kind = process
-        @config.account.act { check_access_log }
+        @config.account.act { WorkerFiles.check_access_log(@config) }
         kind.new(@config, listeners, app: @app, log: @log).run
       end
     end
@@ -71,23 +71,7 @@ module Bontebok
 
     def check_files
       AppLoader.new(@config[:rackup], @log).check unless @app
-      check_spool_dir
-    end
-
-    def check_spool_dir
-      directory = @config[:spool_dir]
-      return if File.directory?(directory) && File.writable?(directory)
-
-      raise StartError, "SpoolDir #{directory} is not a writable directory"
-    end
-
-    # Without this check, the workers would fail to open the access log after the application is loaded.
-    def check_access_log
-      Core::Worker.check_access_log(@config.core_settings)
-    rescue ArgumentError => e
-      raise UsageError, "access log: #{e.message}"
-    rescue SystemCallError => e
-      raise StartError, "AccessLog #{@config[:access_log]}: #{SystemCallError.new(nil, e.errno).message}"
+      WorkerFiles.check_spool_dir(@config)
     end
 
     def prepare_process

@@ -1,5 +1,5 @@
-/* rb_send.c: hands bytes of a response's body to the core, and waits for the client if the core takes no
- * more. rb_reply.c and rb_stream.c use it. */
+/* rb_send.c: hands a response's body to the core: bytes or a file. Waits for the client if the core takes no
+ * more bytes. rb_reply.c and rb_stream.c use it. */
 #include "rb_bontebok.h"
 
 void bbr_reply_fail(struct bbr_exchange *exchange, int code)

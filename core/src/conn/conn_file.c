@@ -1,0 +1,119 @@
+/* conn_file.c: see conn_file.h. */
+#include "conn/conn.h"
+#include "conn/file_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* One call of bb__conn_file_send() sends at most this many slices. Then other connections come first. */
+#define SLICES_MAX 2
+
+int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_body *body)
+{
+    conn->file = malloc(sizeof *conn->file);
+    if (!conn->file) return BB_ENOMEM;
+    *conn->file = (struct bb__conn_file){.fd = fd, .body = *body};
+    body->text = (struct bb__buf){0};
+    return BB_OK;
+}
+
+void bb__conn_file_drop(struct bb__conn *conn)
+{
+    if (!conn->file) return;
+    (void)close(conn->file->fd);
+    bb__buf_free(&conn->file->body.text);
+    free(conn->file);
+    conn->file = NULL;
+}
+
+/* ---- the disk ---- */
+
+static bool has_waited_too_long(const struct bb__conn_file *file, const struct bb_settings *settings,
+                                uint64_t now)
+{
+    return settings->write_timeout > 0 && now - file->disk_since >= settings->write_timeout;
+}
+
+/* The next bytes are not in the page cache. BB_AGAIN: wait; BB_EGONE: the client has gone, or the disk has
+ * delivered nothing for write_timeout. */
+static int await_disk(struct bb__conn *conn, struct bb__conn_context *context, uint64_t first)
+{
+    struct bb__conn_file *file = conn->file;
+    uint64_t now = bb__clock_ms();
+    if (file->disk_since == 0) {
+        bb__file_source_read_ahead(file->fd, first, 2 * BB_FILE_SLICE);
+        file->disk_since = now;
+        file->reads_ahead = true;
+        return BB_AGAIN;
+    }
+    if (bb__sock_client_gone(conn->fd, false)) return BB_EGONE;
+    if (!has_waited_too_long(file, context->settings, now)) return BB_AGAIN;
+    (void)bb__conn_report_fault(conn, context, BB_FAULT_FILE_UNREADABLE, ETIMEDOUT);
+    return BB_EGONE;
+}
+
+/* The time in which the disk was slow does not count against the client. */
+static void end_disk_wait(struct bb__conn *conn)
+{
+    struct bb__conn_file *file = conn->file;
+    if (file->disk_since == 0) return;
+    if (bb__conn_has_unsent(conn)) conn->unsent.since += bb__clock_ms() - file->disk_since;
+    file->disk_since = 0;
+}
+
+/* ---- sending ---- */
+
+static int report(struct bb__conn *conn, struct bb__conn_context *context, int code)
+{
+    if (code == BB_EOF) (void)bb__conn_report_fault(conn, context, BB_FAULT_FILE_SHORTER, 0);
+    if (code == BB_ESYSTEM) (void)bb__conn_report_fault(conn, context, BB_FAULT_FILE_UNREADABLE, errno);
+    return code == BB_OK || code == BB_AGAIN ? code : BB_EGONE;
+}
+
+static int send_text(struct bb__conn *conn, struct bb__file_piece *piece)
+{
+    struct bb__file_body *body = &conn->file->body;
+    while (piece->text_len > 0) {
+        size_t sent;
+        const char *text = bb__buf_bytes(&body->text);
+        int code = piece->len > 0 ? bb__sock_send_more(conn->fd, text, piece->text_len, &sent)
+                                  : bb__sock_send(conn->fd, text, piece->text_len, &sent);
+        if (code != BB_OK) return code;
+        bb__buf_consume(&body->text, sent);
+        piece->text_len -= sent;
+        body->length -= sent;
+    }
+    return BB_OK;
+}
+
+static int send_slice(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_piece *piece)
+{
+    struct bb__conn_file *file = conn->file;
+    size_t sent, len = piece->len < BB_FILE_SLICE ? (size_t)piece->len : BB_FILE_SLICE;
+    if (!bb__file_source_is_cached(file->fd, piece->first, len))
+        return await_disk(conn, context, piece->first);
+    end_disk_wait(conn);
+    int code = bb__file_source_send(conn->fd, file->fd, piece->first, len, &sent);
+    if (code != BB_OK) return report(conn, context, code);
+    piece->first += sent;
+    piece->len -= sent;
+    file->body.length -= sent;
+    if (file->reads_ahead && piece->len > BB_FILE_SLICE)
+        bb__file_source_read_ahead(file->fd, piece->first + BB_FILE_SLICE, sent);
+    return BB_OK;
+}
+
+int bb__conn_file_send(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    struct bb__conn_file *file = conn->file;
+    for (int slices = 0; file->next < file->body.count; file->next++) {
+        struct bb__file_piece *piece = &file->body.pieces[file->next];
+        int code = send_text(conn, piece);
+        for (; code == BB_OK && piece->len > 0; slices++)
+            code = slices < SLICES_MAX ? send_slice(conn, context, piece) : BB_AGAIN;
+        if (code != BB_OK) return code;
+    }
+    bb__conn_file_drop(conn);
+    return BB_OK;
+}

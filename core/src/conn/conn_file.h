@@ -1,0 +1,35 @@
+/* conn_file.h: a response body that is a file: the pieces that are not sent yet. The bytes are in no buffer,
+ * so a slow client costs a descriptor and no memory. Used by conn_send.c and reply_file.c. */
+#ifndef BB_CONN_FILE_H
+#define BB_CONN_FILE_H
+
+#include "http/h1_reply_file.h"
+
+struct bb__conn;
+struct bb__conn_context;
+
+/* ms. If the next bytes of the file are not in the page cache, the connection waits for the disk. It looks
+ * again after this time. No thread waits. */
+#define BB_DISK_TICK 5
+
+struct bb__conn_file {
+    int fd;
+    unsigned next;             /* the first piece that is not sent */
+    struct bb__file_body body; /* text_len, first, len of a piece: what is not sent; length: the sum */
+    uint64_t disk_since;       /* ms, when the wait for the disk began; 0: the connection does not wait */
+    bool reads_ahead;          /* bytes of the file were not in the page cache */
+};
+
+/* Gives the connection a file, to be sent after `out`. The connection owns fd, and takes over body->text.
+ * BB_OK or BB_ENOMEM; then the caller owns both. */
+int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_body *body);
+
+/* Closes the file, if there is one. */
+void bb__conn_file_drop(struct bb__conn *conn);
+
+/* Sends bytes of the file, at most two slices. `out` must be empty. BB_OK: all are sent, and the file is
+ * closed; BB_AGAIN: the socket is full, other connections come first, or the disk is slow
+ * (bb__conn_waits_for_disk()); BB_EGONE: the client is gone, or the file cannot be sent, which is logged. */
+int bb__conn_file_send(struct bb__conn *conn, struct bb__conn_context *context);
+
+#endif

@@ -1,0 +1,41 @@
+/* file_source.h: wraps the system calls on files that are response bodies: opening, reading ahead and
+ * sendfile(2). Used by conn_file.c and reply_file.c. Does not know connections or HTTP. */
+#ifndef BB_FILE_SOURCE_H
+#define BB_FILE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes. One call of bb__file_source_send() sends at most this many. So a slow disk blocks one call no longer
+ * than it needs to read so many bytes. */
+#define BB_FILE_SLICE (512 * 1024)
+
+/* Opens a regular file for reading. A FIFO or a device never blocks the call. reserve: see
+ * bb__spool_budget; 0: none. BB_OK; BB_ESYSTEM with errno: EINVAL if the file is not regular, EMFILE if only
+ * the last descriptors are free. The caller owns *fd. */
+int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size);
+
+/* As bb__file_source_open(), for a file that must be in `directory` or below, also after all symbolic links
+ * were followed. `directory` may itself be a symbolic link. below: the rest of the path, relative to
+ * `directory`. BB_ESYSTEM with errno EXDEV: the file is elsewhere. Needs /proc. */
+int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd,
+                               uint64_t *size);
+
+/* Reads len bytes to `to` without waiting for the disk. False: some of the bytes are not in the page cache,
+ * the file is shorter, or the file system cannot tell. `to` may then have some of the bytes. */
+bool bb__file_source_read_cached(int fd, uint64_t first, char *to, size_t len);
+
+/* Returns whether the bytes are probably in the page cache, so that sending them does not wait for the disk.
+ * Looks at the first and the last byte only. Returns true for file systems that cannot tell. */
+bool bb__file_source_is_cached(int fd, uint64_t first, size_t len);
+
+/* Starts to read the bytes from the disk, and does not wait for them. */
+void bb__file_source_read_ahead(int fd, uint64_t first, uint64_t len);
+
+/* Sends bytes of the file to a socket, at most BB_FILE_SLICE. BB_OK with *sent > 0; BB_AGAIN: the socket
+ * takes nothing now; BB_EGONE: the peer is gone; BB_EOF: the file ends before `first`; BB_ESYSTEM with errno:
+ * the file cannot be read. If the peer is gone, the calling thread gets a SIGPIPE. */
+int bb__file_source_send(int socket, int fd, uint64_t first, uint64_t len, size_t *sent);
+
+#endif

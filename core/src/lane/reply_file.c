@@ -1,0 +1,103 @@
+/* reply_file.c: sends a file as the body of the response to a lane's current request. The connection sends
+ * what the socket does not take at once (conn_file.c). See bontebok_file.h for the contracts. */
+#include "conn/file_source.h"
+#include "http/h1_reply_file.h"
+#include "lane/lane.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+/* Bytes. A smaller body is copied behind the head, because one send is cheaper than a send and a sendfile. */
+#define SMALL_MAX (16 * 1024)
+
+int bb_file_open(const struct bb_lane *lane, const char *path, int *fd, uint64_t *size)
+{
+    return bb__file_source_open(path, lane->context.spool_budget->reserve, fd, size);
+}
+
+bool bb_reply_takes_file(const struct bb_lane *lane, uint64_t size)
+{
+    return bb__h1_reply_takes_file(&lane->reply.encoder, &lane->reply.staged, size);
+}
+
+/* Nobody who writes the file can guess the boundary. */
+static void make_boundary(char boundary[BB_BOUNDARY_LEN])
+{
+    unsigned char bytes[BB_BOUNDARY_LEN / 2] = {0};
+    (void)!getrandom(bytes, sizeof bytes, 0);
+    for (size_t i = 0; i < BB_BOUNDARY_LEN; i++)
+        boundary[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 * 4) & 15];
+}
+
+/* Appends a small body to the staged head, if it is in the page cache. */
+static bool copy_small(struct bb_lane *lane, int fd, const struct bb__file_body *body)
+{
+    struct bb__buf *staged = &lane->reply.staged;
+    const char *text = bb__buf_bytes(&body->text);
+    if (body->length > SMALL_MAX || bb__buf_reserve(staged, body->length) != BB_OK) return false;
+    char *at = staged->data + staged->end;
+    for (unsigned i = 0; i < body->count; i++) {
+        const struct bb__file_piece *piece = &body->pieces[i];
+        if (piece->text_len > 0) {
+            at = bb__put(at, text, piece->text_len);
+            text += piece->text_len;
+        }
+        if (piece->len > 0 && !bb__file_source_read_cached(fd, piece->first, at, piece->len)) return false;
+        at += piece->len;
+    }
+    staged->end += body->length;
+    return true;
+}
+
+/* Ends the head, and gives the file to the connection. The core owns fd. */
+static int end_head(struct bb_lane *lane, int fd, uint64_t size)
+{
+    struct bb__h1_reply *encoder = &lane->reply.encoder;
+    const struct bb_head *request = &lane->request.head;
+    struct bb__file_body body;
+    char boundary[BB_BOUNDARY_LEN];
+    if (bb__h1_asks_for_ranges(request)) make_boundary(boundary);
+    int code = bb__h1_reply_file(encoder, &lane->reply.staged, request, size, boundary, &body);
+    if (code == BB_OK) code = bb_reply_head(lane, body.length);
+    bool wanted = code == BB_OK && encoder->framing != BB_FRAMING_NONE && !copy_small(lane, fd, &body);
+    if (wanted) code = bb__conn_file_attach(lane->current, fd, &body);
+    if (!wanted || code != BB_OK) (void)close(fd);
+    bb__buf_free(&body.text);
+    encoder->remaining = 0;
+    return code;
+}
+
+/* Sends the head and the first bytes of the file. */
+static int send_first(struct bb_lane *lane)
+{
+    struct bb__conn *conn = lane->current;
+    struct bb__buf *staged = &lane->reply.staged;
+    uint64_t taken;
+    if (!conn->file) return bb_reply_write(lane, NULL, 0, true, &taken);
+    lane->reply.ended = true;
+    lane->reply.ended_as = BB_OK;
+    if (lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane)) return BB_EGONE;
+    uint64_t before = bb__conn_has_unsent(conn) ? bb__buf_len(&conn->out) : 0;
+    int code = bb__buf_append(&conn->out, bb__buf_bytes(staged), bb__buf_len(staged));
+    if (code != BB_OK) return code;
+    lane->reply.sent = true;
+    bb__buf_clear(staged);
+    if (bb__conn_has_unsent(conn)) bb__conn_note_owed(conn, &lane->context, bb__conn_unsent(conn) - before);
+    conn->large = true;
+    return bb__conn_flush(conn, &lane->context) == BB_EGONE ? BB_EGONE : BB_OK;
+}
+
+int bb_reply_file(struct bb_lane *lane, int fd, uint64_t size)
+{
+    struct bb__conn *conn = bb__lane_current(lane);
+    if (!conn || lane->reply.sent || lane->reply.failed != BB_OK) {
+        (void)close(fd);
+        return BB_EGONE;
+    }
+    int code = end_head(lane, fd, size);
+    if (code == BB_OK) code = send_first(lane);
+    if (code >= 0) return BB_OK;
+    lane->reply.failed = code;
+    if (!lane->reply.sent) bb__conn_file_drop(conn);
+    return code;
+}

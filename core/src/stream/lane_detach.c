@@ -1,0 +1,105 @@
+/* lane_detach.c: connections that leave their lane (a thread that serves requests) before the request ends.
+ * The host (the program that calls the core) gets another descriptor of the socket. The lane keeps its own
+ * descriptor until the request ends. Otherwise the number could belong to another connection while the I/O
+ * thread still uses it. See bontebok_stream.h for the contracts. */
+#include "stream/stream.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Returns the bytes that the client has sent after its request. */
+static struct bb_slice unread_of(const struct bb_lane *lane)
+{
+    const struct bb__conn *conn = lane->current;
+    size_t used = conn->head.len;
+    if (conn->body_in_buffer) used += lane->request.head.content_length;
+    return (struct bb_slice){bb__buf_bytes(&conn->in) + used, bb__buf_len(&conn->in) - used};
+}
+
+/* Shows the I/O thread that the response is complete, so that request_timeout does not apply. False: the I/O
+ * thread has ended the response. */
+static bool claim(struct bb_lane *lane, bool ends)
+{
+    lane->reply.ended = ends;
+    return lane->worker->settings.request_timeout == 0 || bb__lane_may_send(lane);
+}
+
+static void forget(struct bb_lane *lane)
+{
+    lane->reply.sent = lane->reply.detached = true;
+    lane->reply.failed = BB_EGONE;
+}
+
+/* ---- hijack ---- */
+
+/* The lane's descriptor becomes a copy of its eventfd, so that the client sees at once when the host closes
+ * the socket. The poller must not have the socket any more, because the kernel could not remove it later. If
+ * dup3() fails, the client sees the end when the request ends. */
+static void let_go(struct bb_lane *lane)
+{
+    int fd = lane->current->fd;
+    bb__poller_remove(&lane->set.poller, fd);
+    (void)dup3(lane->intake.wake_fd, fd, O_CLOEXEC);
+}
+
+/* For the access log: a response that the core has not seen. */
+static void note_no_response(struct bb_lane *lane)
+{
+    lane->reply.encoder.status = 0;
+    lane->reply.encoder.keep_alive = false;
+    lane->reply.encoder.framing = BB_FRAMING_NONE;
+    if (lane->context.log) bb__buf_clear(&lane->context.log->response);
+}
+
+int bb_lane_hijack(struct bb_lane *lane, int *fd, struct bb_slice *unread)
+{
+    struct bb__conn *conn = bb__lane_current(lane);
+    if (!conn || lane->reply.failed != BB_OK || lane->reply.ended) return BB_EGONE;
+    if (bb__reply_flush_pending(lane) != BB_OK) return BB_EGONE;
+    if (bb__conn_has_unsent(conn)) return BB_AGAIN;
+    int own = fcntl(conn->fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0) return BB_ESYSTEM;
+    if (!claim(lane, true)) {
+        bb__sock_abandon(own);
+        return BB_EGONE;
+    }
+    if (!lane->reply.sent) note_no_response(lane);
+    forget(lane);
+    *unread = unread_of(lane);
+    *fd = own;
+    let_go(lane);
+    return BB_OK;
+}
+
+/* ---- streams ---- */
+
+int bb_lane_detach(struct bb_lane *lane, struct bb_stream **created)
+{
+    const struct bb__conn *conn = bb__lane_current(lane);
+    if (!conn || lane->reply.failed != BB_OK || lane->reply.sent || bb__conn_has_unsent(conn))
+        return BB_EGONE;
+    struct bb_stream *stream;
+    int code = bb__stream_new(&stream, lane->worker, conn, &lane->reply.encoder, unread_of(lane));
+    if (code != BB_OK) return code;
+    if (!claim(lane, bb_stream_is_upgrade(stream))) {
+        bb__stream_leave(stream);
+        return BB_EGONE;
+    }
+    forget(lane);
+    bb__stream_put_head(stream, &lane->reply.staged);
+    *created = stream;
+    return BB_OK;
+}
+
+void bb_lane_rejoin(struct bb_lane *lane, struct bb_stream *stream)
+{
+    struct bb__lane_reply *reply = &lane->reply;
+    if (!bb__lane_current(lane) || !reply->detached) return;
+    bb__stream_facts(stream, &reply->encoder, &reply->body_length);
+    bool in_time = bb_stream_is_upgrade(stream) || claim(lane, true);
+    if (!in_time || !bb__stream_is_complete(stream)) return;
+    reply->detached = false;
+    reply->ended = true;
+    reply->ended_as = reply->failed = BB_OK;
+    bb__stream_leave(stream);
+}

@@ -1,0 +1,268 @@
+/* stream_test.c: streams that last longer than their request. lane_detach_test.c is for streams that end with
+ * their request. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/fake_clock.h"
+
+#define GET     "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+#define UPGRADE "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+
+static struct bb_stream *stream;
+
+static int put(const char *bytes, size_t len, bool last, uint64_t *taken)
+{
+    const struct bb_slice part = {bytes, len};
+    return bb_stream_write(stream, &part, 1, last, taken);
+}
+
+static void put_text(const char *text, bool last)
+{
+    uint64_t taken;
+    assert_int_equal(put(text, strlen(text), last, &taken), BB_OK);
+    assert_int_equal(taken, strlen(text));
+}
+
+/* The first request of the test gets a stream that stays open. */
+static void app_leaves_a_stream(struct host *host, const struct bb_request *request)
+{
+    if (host->served > 1) {
+        app_echo(host, request);
+        return;
+    }
+    assert_int_equal(bb_reply_begin(host->lane, request->head.upgrade ? 101 : 200), BB_OK);
+    assert_int_equal(bb_reply_field(host->lane, "upgrade", 7, "echo", 4), BB_OK);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
+    assert_int_equal(bb_lane_detach(host->lane, &stream), BB_OK);
+    put_text("", false);
+    bb_lane_rejoin(host->lane, stream);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static struct host *new_host_with(const struct bb_settings *settings, int family)
+{
+    struct host *host = host_new(settings, family);
+    host->app = app_leaves_a_stream;
+    return host;
+}
+
+static struct host *new_host(int family)
+{
+    struct bb_settings settings = host_settings();
+    return new_host_with(&settings, family);
+}
+
+static struct client *new_streaming(struct host *host, const char *request)
+{
+    struct client *client = client_new_saying(host, request);
+    assert_true(client_read_head(client));
+    host_settle_to(host, 0);
+    return client;
+}
+
+static void test_the_lane_is_free(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = new_streaming(host, GET), *other = client_new_saying(host, GET);
+    assert_response(other, 200, "GET / ");
+    put_text("late", false);
+    put_text(" text", true);
+    assert_true(client_read_body(client));
+    assert_int_equal(bb__buf_len(&client->body), 9);
+    assert_memory_equal(bb__buf_bytes(&client->body), "late text", 9);
+    bb_stream_free(stream);
+    client_free(client);
+    client_free(other);
+    host_free(host);
+}
+
+static void test_a_lane_serves_the_next_requests_of_the_connection(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = new_streaming(host, GET "GET /two HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(host->served, 1);
+    put_text("one", true);
+    bb_stream_free(stream);
+    assert_true(client_read_body(client));
+    assert_response(client, 200, "GET /two ");
+    client_say(client, "GET /three HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_response(client, 200, "GET /three ");
+    client_free(client);
+    host_free(host);
+}
+
+static void test_the_connection_is_closed_if_the_worker_is_the_last(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = new_streaming(host, GET);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    put_text("one", true);
+    bb_stream_free(stream);
+    assert_true(client_read_body(client));
+    assert_end(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_a_dropped_stream_is_reset(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = new_streaming(host, GET);
+    put_text("one", false);
+    bb_stream_free(stream);
+    assert_reset(client);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_both_directions_of_an_upgrade(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET);
+    struct client *client = new_streaming(host, UPGRADE "ab");
+    char bytes[16];
+    size_t got;
+    assert_int_equal(bb_stream_read(stream, bytes, 1, &got), BB_OK);
+    assert_int_equal(bb_stream_read(stream, bytes + 1, 8, &got), BB_OK);
+    assert_memory_equal(bytes, "ab", 2);
+    assert_int_equal(bb_stream_read(stream, bytes, 8, &got), BB_AGAIN);
+    assert_false(bb_stream_client_gone(stream));
+    client_say(client, "cd");
+    bb_stream_wait(stream, BB_STREAM_READABLE);
+    assert_int_equal(bb_stream_read(stream, bytes, 8, &got), BB_OK);
+    assert_int_equal(got, 2);
+    put_text("raw", true); /* ends only this direction */
+    while (client_more(client)) continue;
+    assert_int_equal(client->end, CLIENT_ENDED);
+    assert_memory_equal(bb__buf_bytes(&client->in), "raw", 3);
+    client_say(client, "e");
+    bb_stream_wait(stream, BB_STREAM_READABLE);
+    assert_int_equal(bb_stream_read(stream, bytes, 8, &got), BB_OK);
+    shutdown(client->fd, SHUT_WR);
+    bb_stream_wait(stream, BB_STREAM_READABLE);
+    assert_int_equal(bb_stream_read(stream, bytes, 8, &got), BB_EOF);
+    assert_true(bb_stream_client_gone(stream));
+    bb_stream_free(stream);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_a_client_that_has_gone(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *client = new_streaming(host, GET);
+    uint64_t taken;
+    assert_false(bb_stream_client_gone(stream));
+    client_free(client);
+    assert_true(bb_stream_client_gone(stream));
+    assert_int_equal(put("one", 3, false, &taken), BB_EGONE);
+    assert_int_equal(put("one", 3, true, &taken), BB_EGONE);
+    bb_stream_free(stream);
+    host_free(host);
+}
+
+/* ---- slow clients ---- */
+
+static char large[256 * 1024];
+
+/* Writes until the client's socket takes no more. Returns the number of bytes. */
+static uint64_t fill(void)
+{
+    uint64_t total = 0, taken;
+    memset(large, 'x', sizeof large);
+    int code;
+    do {
+        code = put(large, sizeof large, false, &taken);
+        total += taken;
+    } while (code == BB_OK);
+    assert_int_equal(code, BB_AGAIN);
+    return total;
+}
+
+static void test_a_slow_client_slows_the_writer_down(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct client *client = new_streaming(host, GET);
+    uint64_t total = fill(), taken = 0;
+    const struct bb_slice none = {"", 0};
+    bool ended = false;
+    for (unsigned turn = 0; turn < 100000 && !ended; turn++) {
+        client_receive(client);
+        ended = bb_stream_write(stream, &none, 1, true, &taken) == BB_OK;
+    }
+    assert_true(ended);
+    assert_true(client_read_body(client));
+    assert_int_equal(bb__buf_len(&client->body), total);
+    bb_stream_free(stream);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_write_timeout(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.write_timeout = 5000;
+    settings.min_body_rate = 0;
+    struct host *host = new_host_with(&settings, AF_UNIX);
+    struct client *client = new_streaming(host, GET);
+    uint64_t taken;
+    (void)fill();
+    fake_clock_advance(4999);
+    assert_int_equal(put("", 0, false, &taken), BB_AGAIN);
+    client_receive(client);
+    (void)fill();
+    fake_clock_advance(4999);
+    assert_int_equal(put("", 0, false, &taken), BB_AGAIN);
+    fake_clock_advance(1);
+    assert_int_equal(put("", 0, false, &taken), BB_EGONE);
+    bb_stream_free(stream);
+    client_free(client);
+    host_free(host);
+}
+
+static void test_min_body_rate(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.write_timeout = 0;
+    settings.min_body_rate = 1000 * 1000;
+    struct host *host = new_host_with(&settings, AF_UNIX);
+    struct client *client = new_streaming(host, GET);
+    uint64_t taken;
+    (void)fill();
+    fake_clock_advance(BB_RATE_AFTER);
+    assert_int_equal(put("", 0, false, &taken), BB_AGAIN);
+    fake_clock_advance(1);
+    assert_int_equal(put("", 0, false, &taken), BB_EGONE);
+    bb_stream_free(stream);
+    client_free(client);
+    host_free(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_lane_is_free),
+        cmocka_unit_test(test_a_lane_serves_the_next_requests_of_the_connection),
+        cmocka_unit_test(test_the_connection_is_closed_if_the_worker_is_the_last),
+        cmocka_unit_test(test_a_dropped_stream_is_reset),
+        cmocka_unit_test(test_both_directions_of_an_upgrade),
+        cmocka_unit_test(test_a_client_that_has_gone),
+        cmocka_unit_test(test_a_slow_client_slows_the_writer_down),
+        cmocka_unit_test(test_write_timeout),
+        cmocka_unit_test(test_min_body_rate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* rb_finish.c: what the application wants to be called after a response: rack.response_finished (SPEC of
+ * Rack 3) and rack.after_reply (as in puma). Each callable is called once, whatever happens to the response.
+ * For a stream that outlives its request, also closes the body.
+ *
+ * Both keys of the env have an Array of the lane (a thread that serves requests), which all its requests
+ * share, so that a request without callables costs no object. take() moves the callables out of the lane's
+ * Arrays at the end of the request. */
+#include "rb_bontebok.h"
+
+static ID id_call, id_close;
+
+/* What is left to do, as a Ruby Array, because it may outlive the request. */
+enum rest { REPORT, ENV, STATUS, HEADERS, ERROR, BODY, FINISHED, AFTER_REPLY, RESTS };
+
+static VALUE take(VALUE callables)
+{
+    VALUE taken = rb_ary_dup(callables);
+    rb_ary_clear(callables);
+    return taken;
+}
+
+VALUE bbr_finish_take(struct bbr_exchange *exchange, VALUE body)
+{
+    const struct bbr_lane *lane = exchange->lane;
+    VALUE rest[RESTS] = {lane->report,    exchange->env, exchange->status,     exchange->headers,
+                         exchange->error, body,          take(lane->finished), take(lane->after_reply)};
+    /* Callables that the application adds from now on belong to this request, not to the lane's next one. */
+    rb_hash_aset(exchange->env, bbr_env_keys[BBR_RESPONSE_FINISHED], rest[FINISHED]);
+    rb_hash_aset(exchange->env, bbr_env_keys[BBR_AFTER_REPLY], rest[AFTER_REPLY]);
+    return rb_ary_new_from_values(RESTS, rest);
+}
+
+void bbr_finish_failed(VALUE rest, VALUE error)
+{
+    if (RARRAY_LEN(rest) > 0) rb_ary_store(rest, ERROR, error);
+}
+
+/* ---- the calls ---- */
+
+struct step {
+    VALUE rest, callable;
+};
+
+static VALUE call_finished(VALUE argument)
+{
+    const struct step *step = (const struct step *)argument;
+    VALUE arguments[] = {rb_ary_entry(step->rest, ENV), rb_ary_entry(step->rest, STATUS),
+                         rb_ary_entry(step->rest, HEADERS), rb_ary_entry(step->rest, ERROR)};
+    return rb_funcallv(step->callable, id_call, 4, arguments);
+}
+
+static VALUE call_after_reply(VALUE argument)
+{
+    return rb_funcallv(((const struct step *)argument)->callable, id_call, 0, NULL);
+}
+
+static VALUE close_body(VALUE argument)
+{
+    return rb_funcallv(((const struct step *)argument)->callable, id_close, 0, NULL);
+}
+
+/* Calls the application once. Logs an exception that it raises. */
+static void attempt(VALUE rest, VALUE (*function)(VALUE), VALUE callable, const char *what)
+{
+    struct step step = {rest, callable};
+    VALUE error = bbr_attempt(function, (VALUE)&step);
+    if (NIL_P(error)) return;
+    VALUE message = bbr_env_label(rb_ary_entry(rest, ENV));
+    rb_str_catf(message, ": %s has failed", what);
+    bbr_report_to(rb_ary_entry(rest, REPORT), "error", message, error);
+}
+
+/* A callable that raises does not keep the others from being called. */
+VALUE bbr_finish_run(VALUE shared)
+{
+    VALUE rest = rb_ary_dup(shared), callable;
+    rb_ary_clear(shared); /* another thread may come here, too */
+    if (RARRAY_LEN(rest) == 0) return Qnil;
+    VALUE body = rb_ary_entry(rest, BODY), finished = rb_ary_entry(rest, FINISHED);
+    VALUE after_reply = rb_ary_entry(rest, AFTER_REPLY);
+    if (!NIL_P(body)) attempt(rest, close_body, body, "the body's close");
+    while (RARRAY_LEN(after_reply) > 0)
+        attempt(rest, call_after_reply, rb_ary_shift(after_reply), "rack.after_reply");
+    while (!NIL_P(callable = rb_ary_pop(finished)))
+        attempt(rest, call_finished, callable, "rack.response_finished");
+    return Qnil;
+}
+
+void bbr_init_finish(void)
+{
+    id_call = rb_intern("call");
+    id_close = rb_intern("close");
+}

@@ -1,0 +1,97 @@
+/* rb_hijack.c: hijacking (SPEC of Rack). The application gets the client's socket as a Ruby Socket, and the
+ * core forgets the connection. In a full hijack the application asks for the socket (rb_lane_hijack.c). In a
+ * partial hijack the response has a field rack.hijack: the server sends the head, and the field's value gets
+ * the socket. */
+#include "rb_bontebok.h"
+
+#include <unistd.h>
+
+static ID id_call, id_close, id_for_fd, id_setsockopt, id_ungetbyte;
+
+/* ---- the socket ---- */
+
+struct taken {
+    struct bbr_exchange *exchange;
+    int fd;
+    VALUE unread;
+};
+
+static VALUE make_socket(VALUE argument)
+{
+    struct taken *taken = (struct taken *)argument;
+    const struct bbr_exchange *exchange = taken->exchange;
+    bool is_unix = exchange->lane->endpoints[exchange->request->listener].unix_socket;
+    VALUE class = rb_path2class(is_unix ? "UNIXSocket" : "TCPSocket");
+    VALUE socket = rb_funcall(class, id_for_fd, 1, INT2NUM(taken->fd));
+    taken->fd = -1; /* the socket owns it */
+    if (RSTRING_LEN(taken->unread) > 0) rb_funcall(socket, id_ungetbyte, 1, taken->unread);
+    return socket;
+}
+
+static VALUE close_descriptor(VALUE argument)
+{
+    const struct taken *taken = (struct taken *)argument;
+    if (taken->fd >= 0) (void)close(taken->fd);
+    return Qnil;
+}
+
+VALUE bbr_hijack_socket(struct bbr_exchange *exchange)
+{
+    struct taken taken = {.exchange = exchange, .fd = -1, .unread = rb_str_new(NULL, 0)};
+    struct bb_slice unread;
+    int code;
+    while ((code = bb_lane_hijack(exchange->lane->core, &taken.fd, &unread)) == BB_AGAIN)
+        bbr_reply_check(exchange, bbr_wait_for_client(exchange->lane));
+    bbr_reply_check(exchange, code);
+    exchange->detached = true;
+    rb_str_cat(taken.unread, unread.at, (long)unread.len);
+    VALUE socket = rb_ensure(make_socket, (VALUE)&taken, close_descriptor, (VALUE)&taken);
+    bbr_report(exchange, "detached", Qnil, socket);
+    return socket;
+}
+
+/* ---- partial hijack ---- */
+
+struct partial {
+    VALUE callable, socket;
+};
+
+static VALUE call_with_socket(VALUE argument)
+{
+    const struct partial *partial = (const struct partial *)argument;
+    return rb_funcall(partial->callable, id_call, 1, partial->socket);
+}
+
+/* Closes the socket so that the client sees an error (RST), not the end of the response. */
+static VALUE reset_socket(VALUE socket)
+{
+    static const struct {
+        int on, seconds;
+    } at_once = {1, 0};
+    VALUE linger = rb_str_new((const char *)&at_once, sizeof at_once);
+    rb_funcall(socket, id_setsockopt, 3, ID2SYM(rb_intern("SOCKET")), ID2SYM(rb_intern("LINGER")), linger);
+    return rb_funcall(socket, id_close, 0);
+}
+
+/* The application closes the socket, perhaps later and in another thread. */
+void bbr_hijack_reply(struct bbr_exchange *exchange, VALUE callable)
+{
+    bbr_reply_check(exchange, bb_reply_head(exchange->lane->core, BB_LENGTH_RAW));
+    bool wanted = !bb_reply_bodyless(exchange->lane->core);
+    bbr_reply_flush(exchange, !wanted);
+    if (!wanted) return;
+    struct partial partial = {callable, bbr_hijack_socket(exchange)};
+    VALUE error = bbr_attempt(call_with_socket, (VALUE)&partial);
+    if (NIL_P(error)) return;
+    (void)bbr_attempt(reset_socket, partial.socket);
+    rb_exc_raise(error);
+}
+
+void bbr_init_hijack(void)
+{
+    id_call = rb_intern("call");
+    id_close = rb_intern("close");
+    id_for_fd = rb_intern("for_fd");
+    id_setsockopt = rb_intern("setsockopt");
+    id_ungetbyte = rb_intern("ungetbyte");
+}

@@ -1,0 +1,166 @@
+/* rb_stream_io.c: see rb_stream.h. Sends and reads the bytes of a Stream, and waits for the client. A thread
+ * waits without the GVL. A fiber of a non-blocking thread waits in the fiber scheduler, so that other fibers
+ * of the thread can run. */
+#include "response/rb_stream.h"
+
+#include <ruby/thread.h>
+#ifdef HAVE_RB_FIBER_SCHEDULER_CURRENT
+#include <ruby/fiber/scheduler.h>
+#endif
+
+/* Bytes that one read from the socket asks for. */
+#define WINDOW (16 * 1024)
+
+/* ---- waiting ---- */
+
+struct wait {
+    struct stream *stream;
+    enum bb_stream_event event;
+    VALUE scheduler;
+};
+
+static void *without_gvl_wait(void *argument)
+{
+    const struct wait *wait = argument;
+    bb_stream_wait(wait->stream->core, wait->event);
+    return NULL;
+}
+
+static VALUE wait_for_client(VALUE argument)
+{
+    struct wait *wait = (struct wait *)argument;
+#ifdef HAVE_RB_FIBER_SCHEDULER_CURRENT
+    if (!NIL_P(wait->scheduler)) {
+        int events = wait->event == BB_STREAM_READABLE ? RB_WAITFD_IN : RB_WAITFD_OUT;
+        return rb_fiber_scheduler_io_wait(wait->scheduler, wait->stream->io, INT2NUM(events), INT2FIX(1));
+    }
+#endif
+    rb_thread_call_without_gvl(without_gvl_wait, wait, RUBY_UBF_IO, NULL);
+    return Qnil;
+}
+
+static VALUE end_wait(VALUE argument)
+{
+    struct stream *stream = ((const struct wait *)argument)->stream;
+    if (--stream->waiting == 0 && stream->dropped) bbr_stream_drop(stream);
+    return Qnil;
+}
+
+static void await(VALUE self, enum bb_stream_event event)
+{
+    struct wait wait = {.stream = bbr_stream_of(self), .event = event, .scheduler = Qnil};
+    struct stream *stream = wait.stream;
+#ifdef HAVE_RB_FIBER_SCHEDULER_CURRENT
+    wait.scheduler = rb_fiber_scheduler_current();
+    if (!NIL_P(wait.scheduler) && NIL_P(stream->io)) {
+        VALUE options = rb_hash_new();
+        rb_hash_aset(options, ID2SYM(rb_intern("autoclose")), Qfalse);
+        VALUE arguments[] = {INT2NUM(bb_stream_fd(stream->core)), rb_str_new_cstr("r+"), options};
+        VALUE io = rb_funcallv_kw(rb_cIO, rb_intern("for_fd"), 3, arguments, RB_PASS_KEYWORDS);
+        RB_OBJ_WRITE(self, &stream->io, io);
+    }
+#endif
+    stream->waiting++;
+    rb_ensure(wait_for_client, (VALUE)&wait, end_wait, (VALUE)&wait);
+    RB_GC_GUARD(self);
+}
+
+void bbr_stream_drop(struct stream *stream)
+{
+    stream->dropped = true;
+    if (stream->waiting > 0) return;
+    bb_stream_free(stream->core);
+    stream->core = NULL;
+    if (stream->worker) bbr_worker_release(stream->worker);
+    stream->worker = NULL;
+    stream->io = Qnil;
+}
+
+bool bbr_stream_is_over(const struct stream *stream)
+{
+    return stream->dropped || (stream->write_closed && (!stream->is_upgrade || stream->read_closed));
+}
+
+/* ---- writing ---- */
+
+struct put {
+    VALUE stream, part;
+    bool last;
+};
+
+NORETURN(static void fail(struct stream *stream, int code));
+static void fail(struct stream *stream, int code)
+{
+    if (stream->exchange) bbr_reply_fail(stream->exchange, code);
+    bbr_raise(code);
+}
+
+static int put_once(struct stream *stream, VALUE part, bool last, size_t *sent)
+{
+    struct bb_slice slice = {NULL, 0};
+    uint64_t taken;
+    if (stream->dropped) rb_raise(rb_eIOError, "the stream is closed");
+    if (!NIL_P(part)) {
+        slice = bbr_bytes(part); /* again, because another thread may have changed the String */
+        size_t skip = *sent < slice.len ? *sent : slice.len;
+        slice.at += skip;
+        slice.len -= skip;
+    }
+    int code = bb_stream_write(stream->core, &slice, 1, last, &taken);
+    *sent += (size_t)taken;
+    RB_GC_GUARD(part);
+    return code;
+}
+
+static VALUE put_all(VALUE argument)
+{
+    const struct put *put = (const struct put *)argument;
+    struct stream *stream = bbr_stream_of(put->stream);
+    size_t sent = 0;
+    int code;
+    while ((code = put_once(stream, put->part, put->last, &sent)) == BB_AGAIN)
+        await(put->stream, BB_STREAM_WRITABLE);
+    if (code < 0) fail(stream, code);
+    return Qnil;
+}
+
+void bbr_stream_put(VALUE self, VALUE part, bool last)
+{
+    const struct stream *stream = bbr_stream_of(self);
+    if (stream->write_closed || stream->dropped) rb_raise(rb_eIOError, "not opened for writing");
+    struct put put = {self, part, last};
+    rb_mutex_synchronize(stream->lock, put_all, (VALUE)&put);
+}
+
+/* ---- reading ---- */
+
+/* Appends bytes to the String, at most `most`. Returns false at the end. */
+static bool receive_once(VALUE self, VALUE string, size_t most)
+{
+    struct stream *stream = bbr_stream_of(self);
+    char window[WINDOW];
+    size_t got;
+    int code;
+    do {
+        if (stream->dropped) return false;
+        code = bb_stream_read(stream->core, window, most < WINDOW ? most : WINDOW, &got);
+        if (code == BB_AGAIN) await(self, BB_STREAM_READABLE);
+    } while (code == BB_AGAIN);
+    if (code != BB_OK) return false;
+    rb_str_cat(string, window, (long)got);
+    return true;
+}
+
+VALUE bbr_stream_receive(int argc, VALUE *argv, VALUE self, bool partial)
+{
+    VALUE length, buffer;
+    rb_scan_args(argc, argv, "02", &length, &buffer);
+    long wanted = NIL_P(length) ? LONG_MAX : NUM2LONG(length);
+    if (wanted < 0) rb_raise(rb_eArgError, "negative length %ld given", wanted);
+    VALUE string = NIL_P(buffer) ? rb_str_new(NULL, 0) : rb_str_resize(StringValue(buffer), 0);
+    while (RSTRING_LEN(string) < wanted) {
+        if (!receive_once(self, string, (size_t)(wanted - RSTRING_LEN(string)))) break;
+        if (partial) break;
+    }
+    return RSTRING_LEN(string) == 0 && wanted > 0 ? Qnil : string;
+}

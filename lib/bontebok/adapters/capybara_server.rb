@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+require_relative "../embedded/server"
+require_relative "server_options"
+
+module Bontebok
+  # The server :bontebok of Capybara. lib/bontebok/capybara.rb registers it.
+  module CapybaraServer
+    # A page may request another page from the same server while its own request runs.
+    THREADS = 4
+
+    class << self
+      # Serves until the thread of the caller ends: Capybara calls this method in a thread of its own, and never stops
+      # the server. options: see ServerOptions.
+      def run(app, port, host, **options)
+        server = Server.new(app, threads: THREADS, **ServerOptions.read(options.merge(Host: host, Port: port)))
+        server.start.join
+      end
+    end
+  end
+end

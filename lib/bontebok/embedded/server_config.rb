@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require_relative "../config/config"
+
+module Bontebok
+  # Makes the Config of a Server. A Server has the options that make sense in a process of another program. It reads no
+  # configuration file, and of the environment only the variables of the option Environment.
+  module ServerConfig
+    SECTIONS = [OptionTable::Listening, OptionTable::Limits, OptionTable::Times, OptionTable::Bodies].freeze
+    # Options of other sections.
+    MORE = %i[threads environment graceful_timeout log_format log_level access_log access_log_format].freeze
+    # Options of SECTIONS that need a supervisor.
+    LESS = %i[worker_timeout].freeze
+    OPTIONS = (SECTIONS.flat_map { |section| section::OPTIONS.map(&:key) } + MORE - LESS).freeze
+    # The effective values of options that are not given. At a stop, an idle connection is closed after 100 ms, because
+    # its client is often a part of the program that waits for the stop.
+    DEFAULTS = { max_workers: 0, worker_timeout: 0, config_file: nil, listen: [Address.new(host: "127.0.0.1", port: 0)],
+                 keepalive_drain: 100, log_level: "warn" }.freeze
+
+    CALLER = "Bontebok::Server"
+
+    class << self
+      # options: { key => value }. A value is written as in a configuration file. Raises ArgumentError.
+      def for(options)
+        given = options.to_h { |name, value| option(name).then { |one| [one.key, one.read(value, CALLER)] } }
+        Config.new(defaults: DEFAULTS.merge(given), env: ENV.slice(*OptionTable[:environment].environment_variables))
+      rescue UsageError => e
+        raise ArgumentError, e.message
+      end
+
+      private
+
+      # name: a Symbol, as the method of the configuration file.
+      def option(name)
+        option = OptionTable::ALL.find { |one| one.all_keys.include?(name) }
+        raise ArgumentError, "#{CALLER}: unknown option #{name}#{near(name)}" unless option
+        return option if OPTIONS.include?(option.key)
+
+        raise ArgumentError, "#{CALLER}: #{option.name} has no effect: the server runs in the process of its caller"
+      end
+
+      def near(name)
+        return unless defined?(DidYouMean)
+
+        found = DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(name).first
+        ". Did you mean #{found}?" if found
+      end
+    end
+  end
+end

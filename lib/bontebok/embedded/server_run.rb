@@ -1,0 +1,178 @@
+# frozen_string_literal: true
+
+require_relative "../config/hooks"
+require_relative "../sockets/listeners"
+require_relative "../start_error"
+require_relative "../system/event_queue"
+require_relative "../system/main_thread"
+require_relative "../workers/lanes"
+require_relative "../workers/worker_files"
+require_relative "callers_process"
+
+module Bontebok
+  # One run of a Server, from its start to its end. The lanes (see Lanes) have threads. One more thread, the keeper,
+  # handles their events. So #stop may be called in any thread and in a signal handler.
+  #
+  # In a process that the program forks, the run has no threads: all methods do nothing there.
+  class ServerRun
+    # Seconds between two attempts to end requests that were not finished in time. An attempt kills the threads; the
+    # next requests of their connections may take long again.
+    CUT_INTERVAL = 0.25
+    # Seconds that #stop waits after the first attempt. A thread cannot be killed while a C extension keeps it.
+    CUT_SECONDS = 1
+    # The limit of select is about 68 years.
+    LONGEST_STEP = 3600
+
+    def initialize(config, app, log)
+      @config = config
+      @app = app
+      @log = log
+      @events = EventQueue.new
+      @finished = true
+      @process = Process.pid
+    end
+
+    # Returns when clients can connect and the threads serve. Raises StartError; no socket stays open then.
+    def start
+      check
+      open_listeners
+      start_lanes
+      @keeper = Thread.new { keep }
+    rescue ThreadError, SystemCallError => e
+      raise StartError, "cannot start the server: #{e.message}"
+    ensure
+      close unless @keeper
+    end
+
+    # The addresses as texts: HOST:PORT or unix:/path.
+    def addresses
+      @addresses.dup
+    end
+
+    # True until the end of the run.
+    def alive?
+      @process == Process.pid && @keeper.alive?
+    end
+
+    # True from the first call of #stop on.
+    def stopping?
+      @stopping
+    end
+
+    # Tells the run to end within `seconds`, and waits for the end. Returns true if every request was finished, false if
+    # not. Returns nil if the caller is a request of this server: the request would wait for itself.
+    def stop(seconds)
+      return @finished unless alive?
+
+      @stopping = true
+      @events.push(now + seconds)
+      return if @lanes&.thread?(Thread.current)
+
+      ended?(seconds + CUT_SECONDS) && @finished
+    end
+
+    # Waits for the end of the run, at most `seconds`; nil: no limit. Returns whether the run has ended.
+    def ended?(seconds)
+      !alive? || !@keeper.join(seconds).nil?
+    end
+
+    # In a forked process, closes the descriptors that this process has inherited.
+    def disown
+      return if @process == Process.pid
+
+      @listeners&.disown
+      @events.close
+    end
+
+    private
+
+    # Raises StartError.
+    def check
+      WorkerFiles.check_spool_dir(@config)
+      WorkerFiles.check_access_log(@config)
+      @config.warnings.each { |warning| @log.warn(warning) }
+    end
+
+    def open_listeners
+      @listeners = Listeners.new(@config, log: @log)
+      @listeners.bind
+      @listeners.listen
+      @addresses = @listeners.map { |listener| listener.to_s.freeze }
+    end
+
+    def start_lanes
+      @lanes = Lanes.new(@config, @listeners, @app, log: @log, events: @events, process: CallersProcess.new(@log),
+                                                    worker: Hooks::Worker.new(1, @process))
+      @lanes.start
+      @addresses.each { |address| @log.info("listening on #{address}") }
+    end
+
+    # The keeper's loop. Ends when all lanes have ended.
+    def keep
+      Thread.current.name = "bontebok"
+      MainThread.unguard { wait_for_events until @ended }
+      @lanes.join
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      @log.error("the server ends: its thread has failed", e)
+      @finished = false
+      @lanes.drain
+      @lanes.join
+    ensure
+      close
+    end
+
+    def wait_for_events
+      ready, = IO.select([@events, @lanes.request_limits], nil, nil, step)
+      return (cut if @deadline <= now) unless ready
+
+      @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
+      @events.take.each { |event| handle(event) }
+    end
+
+    # Seconds that the keeper may wait; nil: no limit.
+    def step
+      (@deadline - now).clamp(0, LONGEST_STEP) if @deadline
+    end
+
+    # event: an event of the lanes, or the time by which the run must end.
+    def handle(event)
+      case event
+      when :lanes_ended then @ended = true
+      when Numeric then drain(event)
+      end
+    end
+
+    def drain(deadline)
+      began = @deadline
+      @deadline = [deadline, *@deadline].min
+      return if began
+
+      @log.info("stopping")
+      @listeners.end_for_all { @lanes.drain }
+    end
+
+    # The time is over: ends the requests that still run.
+    def cut
+      return @ended = true unless @lanes.alive?
+
+      @log.error("requests were not finished in time") if @finished
+      @finished = false
+      @deadline = now + CUT_INTERVAL
+      @lanes.cut
+    end
+
+    # Also called after a failed start. Releases the lanes, so that the garbage collector frees them.
+    def close
+      @listeners&.end_for_all do
+        @lanes&.drain
+        @listeners.close
+      end
+      @events.close
+      @lanes = @listeners = nil
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end

@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require_relative "log"
+
+module Bontebok
+  # The log of a Server in another program's process. It has the methods of Log, and passes each entry to an object of
+  # that program.
+  class CallersLog
+    # The severities of Ruby's Logger.
+    SEVERITIES = { info: 1, warn: 2, error: 3 }.freeze
+    NAME = "bontebok"
+
+    class << self
+      # receiver: an IO; a Logger; an object with `call`, which gets level, message and exception; an object with
+      # `write`, which gets lines; or nil, which gets nothing. An IO gets the entries of Log in this format. Raises
+      # ArgumentError for another object.
+      def for(receiver, format:, level:)
+        receiver.is_a?(IO) ? Log.new(receiver, format: format, level: level) : new(receiver, level: level)
+      end
+    end
+
+    def initialize(receiver, level:)
+      @levels = receiver.nil? ? [] : Log::LEVELS.drop_while { |one| one != level.to_sym }
+      @pass = method(passing(receiver))
+      @receiver = receiver
+    end
+
+    Log::LEVELS.each do |level|
+      define_method(level) { |message, exception = nil| write(level, message, exception) }
+    end
+
+    # If the receiver raises an exception, the entry is lost.
+    def write(level, message, exception = nil)
+      @pass.call(level, LogText.clean(message), exception) if @levels.include?(level)
+    rescue StandardError
+      nil
+    end
+
+    private
+
+    def passing(receiver)
+      return :pass_to_logger if receiver.nil? || receiver.respond_to?(:add)
+      return :pass_to_callable if receiver.respond_to?(:call)
+      return :pass_to_writer if receiver.respond_to?(:write)
+
+      raise ArgumentError, "log: wants an IO, a Logger, an object with `call`, or nil, not #{receiver.class}"
+    end
+
+    def pass_to_logger(level, message, exception)
+      @receiver.add(SEVERITIES.fetch(level), text(message, exception), NAME)
+    end
+
+    def pass_to_callable(level, message, exception)
+      @receiver.call(level, message, exception)
+    end
+
+    def pass_to_writer(level, message, exception)
+      @receiver.write("#{NAME}: #{level}: #{text(message, exception)}\n")
+    end
+
+    def text(message, exception)
+      LogFormats::Text.text(message, exception && LogFault.read(exception))
+    end
+  end
+end

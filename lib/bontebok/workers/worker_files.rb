@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require_relative "../start_error"
+require_relative "../usage_error"
+
+module Bontebok
+  # Checks the files that the core's worker opens later. Used by Launcher and ServerRun at the start. Both require the
+  # binding before: Launcher reports it if the binding is not built.
+  module WorkerFiles
+    class << self
+      # Raises StartError.
+      def check_spool_dir(config)
+        directory = config[:spool_dir]
+        return if File.directory?(directory) && File.writable?(directory)
+
+        raise StartError, "SpoolDir #{directory} is not a writable directory"
+      end
+
+      # Without this check, a worker would fail to open the access log when the application is loaded. Raises UsageError
+      # or StartError.
+      def check_access_log(config)
+        Core::Worker.check_access_log(config.core_settings)
+      rescue ArgumentError => e
+        raise UsageError, "access log: #{e.message}"
+      rescue SystemCallError => e
+        raise StartError, "AccessLog #{config[:access_log]}: #{SystemCallError.new(nil, e.errno).message}"
+      end
+    end
+  end
+end

@@ -1,0 +1,147 @@
+# frozen_string_literal: true
+
+require "socket"
+require_relative "../support/lane_case"
+
+# Full and partial hijack: the application gets the client's socket.
+class HijackTest < Support::LaneCase
+  def test_the_application_has_a_socket
+    [{}, { tcp: true }].each do |options|
+      sockets = Queue.new
+      server = hijacking_server(sockets, **options)
+      server.connect do |client|
+        client.write(http("Upgrade: x", "Connection: upgrade", line: "GET /hijack HTTP/1.1", body: "behind"))
+        socket = sockets.pop
+        await_hijack(server)
+
+        assert_kind_of options[:tcp] ? TCPSocket : UNIXSocket, socket
+        assert_equal "behind", socket.read_nonblock(100)
+        client.write("more")
+        assert socket.wait_readable(10)
+        assert_equal "more", socket.readpartial(100)
+        socket << "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+
+        assert_equal "hi", client.read_response.body
+        assert_equal "ok", server.get.body
+        socket.close
+
+        assert_equal :eof, client.wait_for_end
+      end
+    end
+  end
+
+  def test_hijack_sets_the_env
+    seen = nil
+    server = serve do |env|
+      io = env["rack.hijack"].call
+      seen = [env["rack.hijack?"], io.equal?(env["rack.hijack_io"]), io.equal?(env["rack.hijack"].call)]
+      io.close
+      [-1, {}, []]
+    end
+    server.connect { |client| client.request("GET", "/") || client.wait_for_end }
+    await_hijack(server)
+
+    assert_equal [true, true, true], seen
+  end
+
+  def test_the_body_is_closed_and_the_callables_are_called_after_the_call
+    calls = []
+    body = Class.new { define_method(:close) { calls << :close } }.new
+    server = serve do |env|
+      env["rack.response_finished"] << ->(*) { calls << :finished }
+      env["rack.hijack"].call.close
+      [200, {}, body]
+    end
+    server.connect { |client| client.request("GET", "/") || client.wait_for_end }
+    await_hijack(server)
+    server.await_requests(1)
+    server.stop
+
+    assert_equal %i[close finished], calls
+  end
+
+  def test_hijack_after_the_head_raises
+    server = serve do |env|
+      [200, {}, Enumerator.new { |parts| (parts << "a") && env["rack.hijack"].call }]
+    end
+
+    assert_raises(Support::Client::Closed) { server.get }
+    assert_match(/the response has begun/, server.next_report.error.message)
+  end
+
+  def test_another_thread_may_not_hijack
+    server = serve do |env|
+      Thread.new { env["rack.hijack"].call }.tap { |thread| thread.report_on_exception = false }.join
+    end
+
+    assert_equal 500, server.get.status
+    assert_kind_of IOError, server.next_report.error
+  end
+
+  def test_an_exception_after_a_hijack_is_logged
+    sockets = Queue.new
+    server = serve { |env| (sockets << env["rack.hijack"].call) && raise("late") }
+    server.connect do |client|
+      client.request("GET", "/")
+      await_hijack(server)
+
+      assert_equal "late", server.next_report.error.message
+      sockets.pop.tap { |socket| socket << "mine" }.close
+      assert_equal "mine", client.read(4)
+    end
+  end
+
+  def test_partial_hijack
+    server = serve { [200, { "x-a" => "b", "rack.hijack" => ->(io) { (io << "raw").close } }, []] }
+    response = server.get
+    await_hijack(server)
+
+    assert_equal ["raw", "b", "close", nil],
+                 [response.body, response["x-a"], response["connection"], response["transfer-encoding"]]
+  end
+
+  def test_an_exception_in_a_partial_hijack_resets_the_connection
+    server = serve(tcp: true) { [200, {}, []].tap { |r| r[1]["rack.hijack"] = ->(io) { (io << "a") && raise("x") } } }
+    server.connect do |client|
+      client.request("GET", "/")
+      assert_equal :reset, client.wait_for_end
+    end
+    await_hijack(server)
+
+    assert_equal "x", server.next_report.error.message
+  end
+
+  def test_rack_protocol
+    seen = nil
+    server = serve do |env|
+      seen = env["rack.protocol"]
+      [200, { "rack.protocol" => "b" }, ->(stream) { (stream << "raw").close }]
+    end
+    server.connect do |client|
+      client.write(http("Connection: upgrade", "Upgrade: a, b", "Upgrade: c/1"))
+      response = client.read_response
+
+      assert_equal [101, "upgrade", "b"], [response.status, response["connection"], response["upgrade"]]
+    end
+
+    assert_equal %w[a b c/1], seen
+    server.raw(http("Upgrade: a", "Connection: close"))
+
+    assert_nil seen
+  end
+
+  private
+
+  def hijacking_server(sockets, **options)
+    serve(**options) do |env|
+      next OK unless env["PATH_INFO"] == "/hijack"
+
+      sockets << env["rack.hijack"].call
+      [-1, {}, []]
+    end
+  end
+
+  def await_hijack(server)
+    assert_equal :detached, server.next_report.level
+  end
+end

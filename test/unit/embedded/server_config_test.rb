@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/embedded/server_config"
+
+# Tests the options of a Server.
+class ServerConfigTest < Support::TestCase
+  def test_values_are_written_as_in_a_configuration_file
+    config = config(listen: [8080, "unix:/run/a.sock"], threads: 4, header_timeout: 1.5, max_body: "1M",
+                    reuseport: true)
+    assert_equal(["0.0.0.0:8080 unix:/run/a.sock", 4, 1500, 1 << 20, true],
+                 [config[:listen].join(" "), *%i[threads header_timeout max_body reuse_port].map { |key| config[key] }])
+  end
+
+  def test_neither_a_file_nor_variables_set_options
+    temp_file("config/bontebok.rb", "threads 7")
+    former = %w[PORT WEB_CONCURRENCY RAILS_MAX_THREADS RACK_ENV].to_h { |name| [name, ENV.fetch(name, nil)] }
+    ENV.update("PORT" => "1", "WEB_CONCURRENCY" => "5", "RAILS_MAX_THREADS" => "6", "RACK_ENV" => "staging")
+    config = Dir.chdir(temp_dir) { config() }
+    assert_equal [["127.0.0.1:0"], 0, 1, "staging"],
+                 [config[:listen].map(&:to_s), config.workers, config[:threads], config[:environment]]
+  ensure
+    ENV.update(former)
+  end
+
+  # An option that a section gets later is either for a Server or named here.
+  def test_options_of_processes_are_refused
+    refused = Bontebok::OptionTable::ALL.map(&:key) - Bontebok::ServerConfig::OPTIONS
+    assert_equal(%i[max_workers config_file config_style ignore_unknown rackup preload max_request_per_child
+                    min_request_per_child max_worker_age max_worker_memory err_respawn_interval worker_boot_timeout
+                    spawn_interval signal_hup oob_gc max_gc_per_request min_gc_per_request compact_before_fork directory
+                    user group umask tag pidfile restart_file worker_timeout log stdout], refused)
+    refused.each { |key| assert_raises(ArgumentError) { config(key => "1") } }
+  end
+
+  private
+
+  def config(**options)
+    Bontebok::ServerConfig.for(options)
+  end
+end
