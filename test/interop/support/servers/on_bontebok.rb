@@ -8,19 +8,6 @@ module Interop
     # Requests after which a worker is recycled. No test needs as many requests for its pages.
     REQUESTS = 1000
 
-    # True if the server has rack.hijack.
-    def self.hijack?(test)
-      return @hijack unless @hijack.nil?
-
-      application = 'run ->(env) { [200, {}, [env.key?("rack.hijack").to_s]] }'
-      @hijack = test.start_bontebok(args: ["-w", 0], rackup: application).get.body == "true"
-    end
-
-    def setup
-      skip "the server has no rack.hijack" unless OnBontebok.hijack?(self)
-      super
-    end
-
     # directory: the working directory, with config.ru. rackup: another rackup file. workers: 0 is one process.
     def start_server(directory:, env:, rackup: "config.ru", workers: 0, threads: 1, limit: 10, args: [])
       start_bontebok(directory: directory, listen: :tcp, env: env, limit: limit,
