@@ -13,6 +13,7 @@ module Runner
     RACK2_FILES = "{request/env*,response/{lint,body*,reply}}"
     RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
     VALGRIND = { "BONTEBOK_TEST_TIME_FACTOR" => "20" }.freeze
+    LONG = { "BONTEBOK_TEST_LONG" => "1" }.freeze
     KILLING = { "BONTEBOK_TEST_KILLING" => "30" }.freeze
 
     module_function
@@ -27,8 +28,8 @@ module Runner
     end
 
     ALL = [
-      Group.new("interop", "proxies in front, frameworks behind, start_server and systemd around",
-                jobs: -> { files("interop/*", processes: 2, cores: WAITING) }),
+      Group.new("interop", "proxies and Chromium in front, frameworks behind, start_server and systemd around",
+                jobs: -> { interop }, full: -> { interop(env: LONG) }),
       Group.new("integration", "the executable, over the wire",
                 jobs: -> { files("integration/**/*", processes: 2, cores: WAITING) }),
       Group.new("core", "the core in C: unit tests under ASan and UBSan, plain and vector scanners",
@@ -62,6 +63,8 @@ module Runner
     def named(name) = ALL.find { |group| group.name == name }
 
     def fuzz(runs) = make("core/fuzz", "run", "RUNS=#{runs}", "FLAGS=-verbosity=0")
+
+    def interop(**options) = files("interop/*", processes: 2, cores: WAITING, **options)
 
     # make builds the tests with all processors first. Then the tests run one after the other.
     def timing(**options)

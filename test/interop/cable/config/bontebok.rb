@@ -1,0 +1,4 @@
+# frozen_string_literal: true
+
+# Called before a worker closes its hijacked sockets. Each client gets `disconnect` with `reconnect: true`.
+before_worker_drain { ActionCable.server.restart }

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+# The signal USR1 replaces the workers only if each worker loads the application itself.
+preload_app! false
+before_worker_shutdown { ActionCable.server.restart }
