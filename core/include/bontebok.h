@@ -344,6 +344,11 @@ int bb_reply_begin(struct bb_lane *lane, int status);
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 
+/* Sends an interim response (103, RFC 8297) after bb_reply_begin() and its fields. The response follows with
+ * another bb_reply_begin(). Sends nothing to an HTTP/1.0 client, or if the client is slow. Errors: BB_ENOMEM;
+ * BB_EGONE. */
+int bb_reply_interim(struct bb_lane *lane);
+
 #define BB_LENGTH_UNKNOWN UINT64_MAX
 #define BB_LENGTH_RAW     (UINT64_MAX - 1)
 

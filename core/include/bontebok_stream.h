@@ -59,10 +59,15 @@ enum bb_stream_event { BB_STREAM_READABLE, BB_STREAM_WRITABLE };
 /* Blocks until the event, a signal, or about a second has passed. */
 void bb_stream_wait(struct bb_stream *stream, enum bb_stream_event event);
 
+/* As bb_stream_wait(BB_STREAM_WRITABLE), for the thread of the lane while the request lasts. The time does
+ * not count for request_timeout. The connection may be reset, as in bb_reply_wait(). */
+void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream);
+
 /* Returns the descriptor, for a host that waits in its own way. The stream owns it. */
 int bb_stream_fd(const struct bb_stream *stream);
 
-/* Returns whether the client has closed or reset the connection, or has ended its sending. */
+/* Returns whether the client has closed or reset the connection. Over TCP, a client that has ended its
+ * sending counts as gone, too; after an upgrade it counts only when bb_stream_read() has returned BB_EOF. */
 bool bb_stream_client_gone(const struct bb_stream *stream);
 
 /* Frees the stream. If the body has ended and the connection is kept alive, another lane serves the

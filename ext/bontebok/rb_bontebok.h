@@ -324,6 +324,9 @@ VALUE bbr_reply_string(VALUE part);
 /* Responds to the current request with the triplet that the application has returned. */
 void bbr_reply(struct bbr_exchange *exchange, VALUE triplet);
 
+/* Sends an interim response, before the response to the current request. */
+void bbr_reply_interim(struct bbr_exchange *exchange, int status, VALUE headers);
+
 /* The binding's own response: a text. */
 void bbr_reply_text(struct bbr_exchange *exchange, int status, VALUE text);
 

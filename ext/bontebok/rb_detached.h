@@ -4,6 +4,7 @@
 #define RB_DETACHED_H
 
 struct bbr_exchange;
+struct bbr_lane;
 
 /* ---- rb_each.c ---- */
 
@@ -26,6 +27,9 @@ bool bbr_file_reply_named(struct bbr_exchange *exchange);
 /* Returns what is left to do after the response: an Array for bbr_finish_run(). body: the body to close, or
  * nil. */
 VALUE bbr_finish_take(struct bbr_exchange *exchange, VALUE body);
+
+/* Drops callables that were added between two requests, when their own request had ended. */
+void bbr_finish_forget(const struct bbr_lane *lane);
 
 /* Notes why the response is incomplete. */
 void bbr_finish_failed(VALUE rest, VALUE error);
@@ -73,6 +77,6 @@ void bbr_init_finish(void);
 void bbr_init_protocol(void);
 void bbr_init_stream(VALUE core);
 void bbr_init_hijack(void);
-void bbr_init_lane_hijack(VALUE core);
+void bbr_init_lane_calls(VALUE core);
 
 #endif

@@ -37,6 +37,6 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_serve();
     bbr_init_lane(core);
     bbr_init_lane_time(core);
-    bbr_init_lane_hijack(core);
+    bbr_init_lane_calls(core);
     bbr_init_process(core);
 }

@@ -48,9 +48,10 @@ static VALUE call_and_reply(VALUE argument)
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     VALUE env = exchange->env = bbr_env_build(exchange);
     VALUE response = rb_funcallv(exchange->lane->app, id_call, 1, &env);
-    if (RB_UNLIKELY(exchange->detached))
+    if (RB_UNLIKELY(exchange->detached)) {
+        bbr_lane_leave_if_child(exchange->lane);
         drop_response(exchange, response);
-    else
+    } else
         bbr_reply(exchange, response);
     return Qnil;
 }
@@ -87,13 +88,19 @@ static bool has_callables(const struct bbr_exchange *exchange)
     return RARRAY_LEN(exchange->lane->finished) + RARRAY_LEN(exchange->lane->after_reply) > 0;
 }
 
+static VALUE end_work(VALUE core)
+{
+    bb_lane_end_work((struct bb_lane *)core);
+    return Qnil;
+}
+
 /* The callables may take long. Meanwhile the I/O thread serves the connections of this thread. */
 static void run_callables(struct bbr_exchange *exchange)
 {
     if (NIL_P(exchange->env)) return;
+    VALUE rest = bbr_finish_take(exchange, Qnil);
     bb_lane_begin_work(exchange->lane->core);
-    bbr_finish_run(bbr_finish_take(exchange, Qnil));
-    bb_lane_end_work(exchange->lane->core);
+    rb_ensure(bbr_finish_run, rest, end_work, (VALUE)exchange->lane->core);
 }
 
 static void take_in_hand(struct bbr_exchange *exchange)
@@ -103,6 +110,7 @@ static void take_in_hand(struct bbr_exchange *exchange)
     exchange->body = Qundef;
     exchange->gone = exchange->broken = exchange->body_tells_closed = exchange->detached = false;
     exchange->status = exchange->headers = exchange->error = Qnil;
+    if (RB_UNLIKELY(has_callables(exchange))) bbr_finish_forget(exchange->lane);
     worker->in_hand++;
     if (!worker->resting) return;
     worker->resting = false;
@@ -117,7 +125,10 @@ static void serve_request(struct bbr_exchange *exchange)
 
     VALUE error = bbr_attempt_in_time(call_and_reply, exchange);
     if (!NIL_P(error)) bbr_failed(exchange, error);
-    if (!NIL_P(exchange->stream)) bbr_stream_leave(exchange->stream);
+    if (!NIL_P(exchange->stream)) {
+        bbr_lane_leave_if_child(exchange->lane);
+        bbr_stream_leave(exchange->stream);
+    }
     if (exchange->body != Qundef) {
         error = bbr_attempt(close_body, (VALUE)exchange);
         if (!NIL_P(error)) bbr_failed_late(exchange, error);

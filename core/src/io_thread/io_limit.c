@@ -13,7 +13,8 @@
  * if the I/O thread has already noted that the request is past the limit (known). */
 static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
 {
-    if (limit == 0 || known || !lane->watched.has_request || atomic_load(&lane->reply.waits))
+    if (limit == 0 || known || !lane->watched.has_request || atomic_load(&lane->reply.waits) ||
+        atomic_load(&lane->reply.untimed))
         return UINT64_MAX;
     uint64_t extra = lane->extended.word == lane->watched.word ? lane->extended.ms : 0;
     return lane->watched.since / 1000 + limit + extra + atomic_load(&lane->reply.waited);

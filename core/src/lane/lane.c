@@ -239,6 +239,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->reply.moments = 0;
         atomic_store_explicit(&lane->reply.waited, 0, memory_order_relaxed);
         atomic_store_explicit(&lane->reply.taking, 0, memory_order_relaxed);
+        atomic_store_explicit(&lane->reply.untimed, false, memory_order_relaxed);
         lane->reply.spools = false;
         lane->reply.given = 0;
         lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->wait.ready_at : 0;

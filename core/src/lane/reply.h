@@ -47,6 +47,7 @@ struct bb__lane_reply {
     atomic_uint_fast64_t waited; /* ms that the lane has waited for the client */
     atomic_uint_fast64_t
         taking;           /* 1 + bytes per second that the client took at the last wait; 0: no wait yet */
+    atomic_bool untimed;  /* lane_detach.c: no time limit applies any more */
     atomic_bool waits;    /* the lane waits for the client now, and the I/O thread may end the wait */
     int64_t given;        /* bytes that the socket has taken */
     int64_t taken_before; /* bytes that the client had taken before the first wait: see reply_wait.c */

@@ -24,10 +24,12 @@ static bool claim(struct bb_lane *lane, bool ends)
     return lane->worker->settings.request_timeout == 0 || bb__lane_may_send(lane);
 }
 
-static void forget(struct bb_lane *lane)
+/* untimed: no limit applies to the rest of the request, because the connection speaks no HTTP any more. */
+static void forget(struct bb_lane *lane, bool untimed)
 {
     lane->reply.sent = lane->reply.detached = true;
     lane->reply.failed = BB_EGONE;
+    atomic_store_explicit(&lane->reply.untimed, untimed, memory_order_relaxed);
 }
 
 /* ---- hijack ---- */
@@ -64,7 +66,7 @@ int bb_lane_hijack(struct bb_lane *lane, int *fd, struct bb_slice *unread)
         return BB_EGONE;
     }
     if (!lane->reply.sent) note_no_response(lane);
-    forget(lane);
+    forget(lane, true);
     *unread = unread_of(lane);
     *fd = own;
     let_go(lane);
@@ -85,7 +87,7 @@ int bb_lane_detach(struct bb_lane *lane, struct bb_stream **created)
         bb__stream_leave(stream);
         return BB_EGONE;
     }
-    forget(lane);
+    forget(lane, bb_stream_is_upgrade(stream));
     bb__stream_put_head(stream, &lane->reply.staged);
     *created = stream;
     return BB_OK;
@@ -96,10 +98,25 @@ void bb_lane_rejoin(struct bb_lane *lane, struct bb_stream *stream)
     struct bb__lane_reply *reply = &lane->reply;
     if (!bb__lane_current(lane) || !reply->detached) return;
     bb__stream_facts(stream, &reply->encoder, &reply->body_length);
-    bool in_time = bb_stream_is_upgrade(stream) || claim(lane, true);
-    if (!in_time || !bb__stream_is_complete(stream)) return;
+    if (bb_stream_is_upgrade(stream) || !claim(lane, true) || !bb__stream_is_complete(stream)) return;
     reply->detached = false;
     reply->ended = true;
     reply->ended_as = reply->failed = BB_OK;
     bb__stream_leave(stream);
+}
+
+/* The I/O thread sees the lane wait for its client: the time does not count for request_timeout, and if other
+ * requests need the lane, a slow client is reset (io_readers.c). */
+void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream)
+{
+    struct bb__lane_reply *reply = &lane->reply;
+    uint64_t since = bb__clock_ms(), taking = 1 + bb__stream_taking_rate(stream);
+    bool is_first = atomic_exchange(&reply->taking, taking) == 0;
+    if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, taking);
+    atomic_store(&reply->waits, true);
+    if (is_first) bb__lane_announce_wait(lane);
+    bb_stream_wait(stream, BB_STREAM_WRITABLE);
+    if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, 0);
+    atomic_fetch_add(&reply->waited, bb__clock_ms() - since);
+    atomic_store(&reply->waits, false);
 }

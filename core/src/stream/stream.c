@@ -18,13 +18,17 @@
 /* ms, the longest wait. The caller then checks the limits again. */
 #define WAIT_MAX 1000
 
+/* Reads of unread input before a close. A client that sends for ever must not hold the host. */
+#define DROPS_MAX 16
+
 struct bb_stream {
     struct bb_worker *worker;
     int fd; /* -1: the lane has the connection again */
     bool tcp, is_upgrade;
-    bool ended;       /* the end of the body is in `out`, or was sent */
-    int failed;       /* the first error; no more bytes may be sent */
-    uint8_t listener; /* the following three are for the next lane of the connection */
+    bool client_ended; /* bb_stream_read() has returned BB_EOF */
+    bool ended;        /* the end of the body is in `out`, or was sent */
+    int failed;        /* the first error; no more bytes may be sent */
+    uint8_t listener;  /* the following three are for the next lane of the connection */
     uint64_t served;
     char peer[BB_PEER_MAX];
     struct bb__h1_reply encoder;
@@ -89,6 +93,12 @@ void bb__stream_facts(const struct bb_stream *stream, struct bb__h1_reply *encod
 bool bb_stream_is_upgrade(const struct bb_stream *stream)
 {
     return stream->is_upgrade;
+}
+
+uint64_t bb__stream_taking_rate(const struct bb_stream *stream)
+{
+    uint64_t now = bb__clock_ms(), time = now > stream->wait.since + 1000 ? now - stream->wait.since : 1000;
+    return (stream->wait.taken + BB_RATE_CREDIT) * 1000 / time;
 }
 
 int bb_stream_fd(const struct bb_stream *stream)
@@ -189,12 +199,20 @@ static int write_parts(struct bb_stream *stream, const struct bb_slice *parts, s
     return BB_OK;
 }
 
+static bool has_bytes(const struct bb_slice *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].len > 0) return true;
+    return false;
+}
+
 int bb_stream_write(struct bb_stream *stream, const struct bb_slice *parts, size_t count, bool last,
                     uint64_t *taken)
 {
     *taken = 0;
     if (is_over(stream)) return BB_EGONE;
     if (stream->failed != BB_OK) return stream->failed;
+    if (stream->ended && has_bytes(parts, count)) return BB_EGONE; /* they would be the next response */
     bool waits = stream->wait.since > 0;
     int code = waits ? flush(stream) : BB_OK;
     if (code == BB_OK) code = write_parts(stream, parts, count, taken);
@@ -213,7 +231,11 @@ int bb_stream_read(struct bb_stream *stream, char *bytes, size_t len, size_t *go
     *got = 0;
     if (is_over(stream)) return BB_EGONE;
     if (!stream->is_upgrade) return BB_EOF;
-    if (here == 0) return bb__sock_recv(stream->fd, bytes, len, got);
+    if (here == 0) {
+        int code = bb__sock_recv(stream->fd, bytes, len, got);
+        stream->client_ended = code == BB_EOF;
+        return code;
+    }
     *got = here < len ? here : len;
     memcpy(bytes, bb__buf_bytes(&stream->unread), *got);
     bb__buf_consume(&stream->unread, *got);
@@ -229,7 +251,8 @@ void bb_stream_wait(struct bb_stream *stream, enum bb_stream_event event)
 
 bool bb_stream_client_gone(const struct bb_stream *stream)
 {
-    return is_over(stream) || stream->failed == BB_EGONE || bb__sock_client_gone(stream->fd, true);
+    if (is_over(stream) || stream->failed == BB_EGONE || stream->client_ended) return true;
+    return bb__sock_client_gone(stream->fd, !stream->is_upgrade);
 }
 
 /* ---- the end ---- */
@@ -255,7 +278,9 @@ static void drop_input(int fd)
 {
     char dropped[4096];
     size_t got;
-    while (bb__sock_recv(fd, dropped, sizeof dropped, &got) == BB_OK) continue;
+    for (int reads = 0; reads < DROPS_MAX && bb__sock_recv(fd, dropped, sizeof dropped, &got) == BB_OK;
+         reads++)
+        continue;
 }
 
 static void end_socket(const struct bb_stream *stream)

@@ -18,6 +18,9 @@ bool bb__stream_is_complete(const struct bb_stream *stream);
 /* Copies the state of the encoder, and the number of body bytes. */
 void bb__stream_facts(const struct bb_stream *stream, struct bb__h1_reply *encoder, uint64_t *body_length);
 
+/* Returns how fast the client takes bytes, in bytes per second, as bb__conn_taking_rate(). */
+uint64_t bb__stream_taking_rate(const struct bb_stream *stream);
+
 /* The lane has the connection (again), so the stream closes only its own descriptor. Later calls on the
  * stream return BB_EGONE. */
 void bb__stream_leave(struct bb_stream *stream);

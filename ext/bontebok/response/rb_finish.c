@@ -19,15 +19,28 @@ static VALUE take(VALUE callables)
     return taken;
 }
 
+/* Callables that the application adds from now on belong to this request, not to the lane's next one. */
+static VALUE set_own(VALUE rest)
+{
+    VALUE env = rb_ary_entry(rest, ENV);
+    rb_hash_aset(env, bbr_env_keys[BBR_RESPONSE_FINISHED], rb_ary_entry(rest, FINISHED));
+    return rb_hash_aset(env, bbr_env_keys[BBR_AFTER_REPLY], rb_ary_entry(rest, AFTER_REPLY));
+}
+
+void bbr_finish_forget(const struct bbr_lane *lane)
+{
+    rb_ary_clear(lane->finished);
+    rb_ary_clear(lane->after_reply);
+}
+
 VALUE bbr_finish_take(struct bbr_exchange *exchange, VALUE body)
 {
     const struct bbr_lane *lane = exchange->lane;
     VALUE rest[RESTS] = {lane->report,    exchange->env, exchange->status,     exchange->headers,
                          exchange->error, body,          take(lane->finished), take(lane->after_reply)};
-    /* Callables that the application adds from now on belong to this request, not to the lane's next one. */
-    rb_hash_aset(exchange->env, bbr_env_keys[BBR_RESPONSE_FINISHED], rest[FINISHED]);
-    rb_hash_aset(exchange->env, bbr_env_keys[BBR_AFTER_REPLY], rest[AFTER_REPLY]);
-    return rb_ary_new_from_values(RESTS, rest);
+    VALUE array = rb_ary_new_from_values(RESTS, rest);
+    (void)bbr_attempt(set_own, array); /* the application may have frozen the env */
+    return array;
 }
 
 void bbr_finish_failed(VALUE rest, VALUE error)
@@ -73,7 +86,7 @@ static void attempt(VALUE rest, VALUE (*function)(VALUE), VALUE callable, const 
 /* A callable that raises does not keep the others from being called. */
 VALUE bbr_finish_run(VALUE shared)
 {
-    VALUE rest = rb_ary_dup(shared), callable;
+    VALUE rest = rb_ary_dup(shared);
     rb_ary_clear(shared); /* another thread may come here, too */
     if (RARRAY_LEN(rest) == 0) return Qnil;
     VALUE body = rb_ary_entry(rest, BODY), finished = rb_ary_entry(rest, FINISHED);
@@ -81,8 +94,8 @@ VALUE bbr_finish_run(VALUE shared)
     if (!NIL_P(body)) attempt(rest, close_body, body, "the body's close");
     while (RARRAY_LEN(after_reply) > 0)
         attempt(rest, call_after_reply, rb_ary_shift(after_reply), "rack.after_reply");
-    while (!NIL_P(callable = rb_ary_pop(finished)))
-        attempt(rest, call_finished, callable, "rack.response_finished");
+    while (RARRAY_LEN(finished) > 0)
+        attempt(rest, call_finished, rb_ary_pop(finished), "rack.response_finished");
     return Qnil;
 }
 

@@ -1,5 +1,5 @@
 /* rb_hijack.c: hijacking (SPEC of Rack). The application gets the client's socket as a Ruby Socket, and the
- * core forgets the connection. In a full hijack the application asks for the socket (rb_lane_hijack.c). In a
+ * core forgets the connection. In a full hijack the application asks for the socket (rb_lane_calls.c). In a
  * partial hijack the response has a field rack.hijack: the server sends the head, and the field's value gets
  * the socket. */
 #include "rb_bontebok.h"

@@ -277,7 +277,8 @@ static void begin_upgradable(struct bbr_exchange *exchange)
     VALUE protocol = bbr_protocol_chosen(exchange, exchange->headers), status = exchange->status;
     bool accepts = !NIL_P(protocol) && FIXNUM_P(status) && FIX2INT(status) < 300;
     begin(exchange, accepts ? INT2FIX(101) : status);
-    if (accepts) add_line(exchange, rb_str_new_cstr("upgrade"), protocol);
+    VALUE name = rb_str_new_cstr("upgrade");
+    if (accepts && NIL_P(rb_hash_lookup(exchange->headers, name))) add_line(exchange, name, protocol);
 }
 
 void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
@@ -308,6 +309,13 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
     else
         reply_body(exchange, body);
     RB_GC_GUARD(response);
+}
+
+void bbr_reply_interim(struct bbr_exchange *exchange, int status, VALUE headers)
+{
+    begin(exchange, INT2FIX(status));
+    add_fields(exchange, headers);
+    bbr_reply_check(exchange, bb_reply_interim(exchange->lane->core));
 }
 
 void bbr_reply_text(struct bbr_exchange *exchange, int status, VALUE text)

@@ -50,7 +50,7 @@ void bbr_stream_leave(VALUE self)
     if (!exchange) return;
     stream->exchange = NULL;
     if (stream->core) bb_lane_rejoin(exchange->lane->core, stream->core);
-    if (!stream->core || exchange->gone || bbr_stream_is_over(stream)) {
+    if (!stream->core || exchange->gone || stream->broken || bbr_stream_is_over(stream)) {
         bbr_stream_drop(stream);
         return;
     }
@@ -154,7 +154,8 @@ static VALUE stream_close_write(VALUE self)
 {
     struct stream *stream = bbr_stream_of(self);
     if (stream->write_closed || stream->dropped) return Qnil;
-    VALUE error = bbr_attempt(end_writing, self);
+    VALUE error = stream->broken ? Qnil : bbr_attempt(end_writing, self);
+    if (stream->broken) stream->read_closed = true;
     stream->write_closed = true;
     if (!NIL_P(error)) stream->read_closed = true;
     if (!NIL_P(error) && !NIL_P(stream->rest)) bbr_finish_failed(stream->rest, error);

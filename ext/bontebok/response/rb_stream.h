@@ -19,6 +19,7 @@ struct stream {
     bool is_upgrade;
     bool body_read; /* `read` has returned the whole body of the request */
     bool read_closed, write_closed;
+    bool broken;  /* a part was not sent completely, so the response can only be reset */
     bool dropped; /* the last waiting thread frees `core` */
 };
 

@@ -16,13 +16,25 @@
 struct wait {
     struct stream *stream;
     enum bb_stream_event event;
+    struct bb_lane *lane; /* NULL, or the lane of the thread that waits for its client */
     VALUE scheduler;
 };
+
+/* The lane that waits, if its own thread writes during the request. */
+static struct bb_lane *waiting_lane(const struct stream *stream, enum bb_stream_event event)
+{
+    const struct bbr_exchange *exchange = stream->exchange;
+    bool own = exchange && event == BB_STREAM_WRITABLE && exchange->thread == rb_thread_current();
+    return own ? exchange->lane->core : NULL;
+}
 
 static void *without_gvl_wait(void *argument)
 {
     const struct wait *wait = argument;
-    bb_stream_wait(wait->stream->core, wait->event);
+    if (wait->lane)
+        bb_lane_wait_for_stream(wait->lane, wait->stream->core);
+    else
+        bb_stream_wait(wait->stream->core, wait->event);
     return NULL;
 }
 
@@ -50,6 +62,7 @@ static void await(VALUE self, enum bb_stream_event event)
 {
     struct wait wait = {.stream = bbr_stream_of(self), .event = event, .scheduler = Qnil};
     struct stream *stream = wait.stream;
+    wait.lane = waiting_lane(stream, event);
 #ifdef HAVE_RB_FIBER_SCHEDULER_CURRENT
     wait.scheduler = rb_fiber_scheduler_current();
     if (!NIL_P(wait.scheduler) && NIL_P(stream->io)) {
@@ -85,7 +98,7 @@ bool bbr_stream_is_over(const struct stream *stream)
 
 struct put {
     VALUE stream, part;
-    bool last;
+    bool last, done;
 };
 
 NORETURN(static void fail(struct stream *stream, int code));
@@ -99,7 +112,7 @@ static int put_once(struct stream *stream, VALUE part, bool last, size_t *sent)
 {
     struct bb_slice slice = {NULL, 0};
     uint64_t taken;
-    if (stream->dropped) rb_raise(rb_eIOError, "the stream is closed");
+    if (stream->dropped) rb_raise(rb_eIOError, "the stream is closed"); /* while this thread has waited */
     if (!NIL_P(part)) {
         slice = bbr_bytes(part); /* again, because another thread may have changed the String */
         size_t skip = *sent < slice.len ? *sent : slice.len;
@@ -112,24 +125,43 @@ static int put_once(struct stream *stream, VALUE part, bool last, size_t *sent)
     return code;
 }
 
-static VALUE put_all(VALUE argument)
+static VALUE put_loop(VALUE argument)
 {
-    const struct put *put = (const struct put *)argument;
+    struct put *put = (struct put *)argument;
     struct stream *stream = bbr_stream_of(put->stream);
     size_t sent = 0;
     int code;
     while ((code = put_once(stream, put->part, put->last, &sent)) == BB_AGAIN)
         await(put->stream, BB_STREAM_WRITABLE);
     if (code < 0) fail(stream, code);
+    put->done = true;
     return Qnil;
+}
+
+/* If the thread was interrupted in the middle of a part, the response can never be complete. */
+static VALUE end_put(VALUE argument)
+{
+    const struct put *put = (const struct put *)argument;
+    struct stream *stream = bbr_stream_of(put->stream);
+    if (put->last) stream->write_closed = true;
+    if (!put->done) stream->broken = true;
+    return Qnil;
+}
+
+static VALUE put_all(VALUE argument)
+{
+    const struct put *put = (const struct put *)argument;
+    const struct stream *stream = bbr_stream_of(put->stream);
+    if (put->last && stream->write_closed) return Qnil; /* another thread has closed it */
+    if (stream->write_closed || stream->dropped || stream->broken)
+        rb_raise(rb_eIOError, "not opened for writing");
+    return rb_ensure(put_loop, argument, end_put, argument);
 }
 
 void bbr_stream_put(VALUE self, VALUE part, bool last)
 {
-    const struct stream *stream = bbr_stream_of(self);
-    if (stream->write_closed || stream->dropped) rb_raise(rb_eIOError, "not opened for writing");
-    struct put put = {self, part, last};
-    rb_mutex_synchronize(stream->lock, put_all, (VALUE)&put);
+    struct put put = {.stream = self, .part = part, .last = last};
+    rb_mutex_synchronize(bbr_stream_of(self)->lock, put_all, (VALUE)&put);
 }
 
 /* ---- reading ---- */

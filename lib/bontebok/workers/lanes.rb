@@ -120,7 +120,7 @@ module Bontebok
 
     def make_lane(config, app)
       lane = nil
-      env = RackEnv.fixed(config).merge(RackEnv.callables { lane }, RequestLimits.env(config) { lane })
+      env = RackEnv.fixed(config).merge(RackEnv.callables(config) { lane }, RequestLimits.env(config) { lane })
       lane = Core::Lane.new(@core, app, env: env, **lane_options(config))
     end
 

@@ -21,9 +21,10 @@ module Bontebok
       end
 
       # The part of env that belongs to one lane: a thread serves one request at a time. The block returns the lane.
-      def callables
+      def callables(config)
+        hints = config[:early_hints] ? { "rack.early_hints" => ->(headers) { yield.early_hints(headers) } } : {}
         { "rack.hijack?" => true, "rack.hijack" => -> { yield.hijack }, "rack.response_finished" => [],
-          "rack.after_reply" => [] }
+          "rack.after_reply" => [], **hints }
       end
 
       private

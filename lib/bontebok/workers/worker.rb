@@ -167,10 +167,11 @@ module Bontebok
     end
 
     def finish(how)
+      first = !@leaving
       @leaving = true
       @title.draining
       @lanes.public_send(how)
-      @drain_hook = Thread.new { @config.hooks.attempt(:before_worker_drain, itself_for_hooks, log: @log) }
+      @drain_hook = Thread.new { @config.hooks.attempt(:before_worker_drain, itself_for_hooks, log: @log) } if first
     end
 
     def reopen_logs

@@ -155,6 +155,19 @@ class StreamOutlivesTest < Support::LaneCase
     end
   end
 
+  def test_the_reading_side_of_an_upgrade_outlives_the_writing_side
+    body = Class.new(Body) { def call(stream) = super.close_write }.new
+    server = serve { [101, { "upgrade" => "echo" }, body] }
+    server.connect do |client|
+      client.write(http(*UPGRADE))
+      await_stream(server)
+      client.write("late")
+
+      assert_equal "late", body.stream.read(4)
+      body.stream.close
+    end
+  end
+
   def test_a_101_needs_an_upgrade
     server = serve { [101, { "upgrade" => "echo" }, []] }
 

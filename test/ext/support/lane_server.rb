@@ -108,7 +108,7 @@ module Support
       lane = nil
       env = self.class.base_env.merge(
         "rack.hijack?" => true, "rack.hijack" => -> { lane.hijack }, "rack.response_finished" => [],
-        "rack.after_reply" => []
+        "rack.after_reply" => [], "rack.early_hints" => ->(headers) { lane.early_hints(headers) }
       )
       options = { env: env, report: method(:report), asterisk: Rack.release.to_i > 2, **options }
       lane = Bontebok::Core::Lane.new(@worker, app, **options)

@@ -32,6 +32,7 @@ module Bontebok
       option :worker_timeout
       option :worker_shutdown_timeout, :graceful_timeout
       option :http_content_length_limit, :max_body
+      option :early_hints
 
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
                     :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
@@ -47,7 +48,6 @@ module Bontebok
       absent "workers are forked from the master alone", :fork_worker
       absent "worker_shutdown_timeout is the time for open requests", :force_shutdown_after
       absent "the server's own log has LogFormat, that of requests AccessLogFormat", :custom_logger, :log_formatter
-      absent "the server sends no 103 responses", :early_hints
       absent "have the proxy send X-Forwarded-Proto", :rack_url_scheme
       absent "REMOTE_ADDR is the address that connects, X-Forwarded-For has the client's", :set_remote_address
 

@@ -27,12 +27,12 @@ module Bontebok
       option :stdout_path, :stdout
       option :client_body_buffer_size, :spool_threshold
       option :check_client_connection
+      option :early_hints
 
       # before_exec: no process of this server calls exec.
       nothing_to_do :before_exec, :rewindable_input, :default_middleware
 
       absent "workers are forked, and none executes a program", :worker_exec
-      absent "the server sends no 103 responses", :early_hints
 
       def listen(address, options = {})
         options.each { |name, value| listen_option(name, value) }

@@ -45,6 +45,10 @@ module Bontebok
                    "DIR. The field is not sent. If the file is elsewhere, the client gets 403, and if it is missing, " \
                    "404. none: the server sends both fields, for a proxy.",
                    section: TITLE, key: :x_sendfile),
+        Option.new("EarlyHints", SWITCH, false,
+                   "Let the application send 103 Early Hints. env has `rack.early_hints`. A proxy in front must know " \
+                   "interim responses: nginx before 1.29 does not.",
+                   section: TITLE),
         Option.new("FrozenEnv", SWITCH, false,
                    "Share frozen values of env between requests. A value that is the same in many requests is " \
                    "created once. This is faster, but the application must not change a string in env.",

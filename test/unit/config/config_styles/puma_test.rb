@@ -150,7 +150,7 @@ class ConfigStylesPumaTest < Support::TestCase
   def test_directives_without_an_effect_are_accepted
     assert_empty values("queue_requests true\nsilence_single_worker_warning\n" \
                         "on_restart { raise }\nbefore_refork { raise }\nprune_bundler\n" \
-                        "early_hints false\nnakayoshi_fork\nrestart_command 'bundle exec puma'\n")
+                        "nakayoshi_fork\nrestart_command 'bundle exec puma'\n")
   end
 
   def test_unknown_directives_are_errors

@@ -86,7 +86,7 @@ class ConfigStylesUnicornTest < Support::TestCase
 
   def test_directives_without_an_effect_are_accepted
     assert_empty values("rewindable_input true\ndefault_middleware false\n" \
-                        "worker_exec false\nearly_hints false\n")
+                        "worker_exec false\n")
   end
 
   def test_unknown_directives_are_errors
