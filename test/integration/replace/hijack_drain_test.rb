@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+
+# Hijacked connections and streams when their worker stops, is replaced, or the server stops (HijackTimeout).
+class HijackDrainTest < Support::TestCase
+  include ProcessTree
+
+  # /hijack echoes lines in upper case, /stream keeps its stream open. The hook ends all open connections with "bye".
+  APP = <<~RUBY
+    $open = Queue.new
+    run(lambda do |env|
+      case env["PATH_INFO"]
+      when "/hijack"
+        io = env["rack.hijack"].call
+        $open << io
+        Thread.new { io << "open\\n" && (io << io.gets.upcase while true) rescue io.close }
+        [-1, {}, []]
+      when "/stream" then [200, {}, ->(stream) { $open << (stream << "open\\n") }]
+      else [200, {}, [Process.pid.to_s]]
+      end
+    end)
+  RUBY
+  HOOK = "before_worker_drain { ($open.pop << \"bye\\n\").close until $open.empty? }\n"
+
+  def test_a_stop_waits_for_the_hijack_timeout_and_closes
+    %w[/hijack /stream].each do |path|
+      server = start(%w[--hijack-timeout 1])
+      server.connect do |client|
+        take(client, path)
+        server.signal("TERM")
+        server.wait_for_output(/waits for 1 hijacked connections and streams, at most 1 s/)
+        client.wait_for_end
+        assert_equal 0, server.wait.exitstatus
+      end
+      assert_match(/closes 1 hijacked connections and streams after HijackTimeout/, server.output.text)
+    end
+  end
+
+  def test_a_stop_ends_when_the_hook_has_closed_the_connections
+    server = start([], HOOK)
+    server.connect do |client|
+      take(client, "/hijack")
+      server.signal("TERM")
+      assert_equal "bye\n", client.read_line
+      assert_equal 0, server.wait.exitstatus
+    end
+  end
+
+  def test_a_replaced_worker_serves_its_hijacked_connections
+    server = start(%w[-w 1])
+    server.connect do |client|
+      take(client, "/hijack")
+      former = server.get.body
+      server.signal("USR1")
+      server.wait_for_output(/waits for 1 hijacked/)
+      client.write("still here\n")
+      assert_equal "STILL HERE\n", client.read_line
+      refute_equal former, server.get.body
+      client.close
+      server.wait_for_output(/pid #{former}\) has left: exit status 0/)
+    end
+  end
+
+  def test_a_single_process_waits_too
+    server = start(%w[-w 0 --hijack-timeout 1])
+    server.connect do |client|
+      take(client, "/hijack")
+      server.signal("TERM")
+      client.write("a\n")
+      assert_equal "A\n", client.read_line
+      client.wait_for_end
+      assert_equal 0, server.wait.exitstatus
+    end
+  end
+
+  private
+
+  def start(arguments, hooks = "")
+    File.write(File.join(temp_dir, "hooks.rb"), hooks)
+    start_bontebok(args: ["-w", "1", "-c", File.join(temp_dir, "hooks.rb"), *arguments], rackup: APP, lint: false)
+  end
+
+  # Sends a request and waits until the application has the connection.
+  def take(client, path)
+    client.request("GET", path)
+    line = client.read_line until line == "open\n"
+  end
+end
