@@ -9,8 +9,8 @@ static bool is_wanted(const struct bb_lane *lane)
     return lane->request.head.minor_version > 0 && !bb__conn_has_unsent(lane->current);
 }
 
-/* The socket has taken only a part, so the rest must come before anything else. From now on the I/O thread
- * must not send a 504 of its own. */
+/* The socket has taken only a part, so the rest must come before anything else. The I/O thread
+ * must not send a 504 after this call. */
 static int keep_rest(struct bb_lane *lane, size_t sent)
 {
     struct bb__conn *conn = lane->current;

@@ -9,7 +9,7 @@
 
 static ID id_call, id_close;
 
-/* What is left to do, as a Ruby Array, because it may outlive the request. */
+/* The elements of the Ruby Array with the work that is left. The Array may outlive the request. */
 enum rest { REPORT, ENV, STATUS, HEADERS, ERROR, BODY, FINISHED, AFTER_REPLY, RESTS };
 
 static VALUE take(VALUE callables)

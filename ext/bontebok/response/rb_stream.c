@@ -126,8 +126,8 @@ static VALUE stream_readpartial(int argc, VALUE *argv, VALUE self)
     return bytes;
 }
 
-/* If nothing can follow in any direction, runs what is left to do after the response. During the request the
- * serving thread does this. */
+/* Called when one direction is closed. If both are closed, does the work that is left after the response.
+ * During the request the serving thread does this work. */
 static void finish(VALUE self)
 {
     struct stream *stream = bbr_stream_of(self);
