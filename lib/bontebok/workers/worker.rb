@@ -73,9 +73,7 @@ module Bontebok
       end
     end
 
-    def itself_for_hooks
-      Hooks::Worker.new(@number, Process.pid)
-    end
+    def itself_for_hooks = Hooks::Worker.new(@number, Process.pid)
 
     def serve(app, words)
       @life.go
@@ -119,6 +117,8 @@ module Bontebok
       events << :late if ready.include?(@lanes.request_limits)
       @parent.hear.each { |word| obey(word) } unless @deadline
       events.each { |event| handle(event) }
+    rescue SignalException => e # Ruby's own handler of INT raises anywhere, although MainThread guards this thread
+      @lanes.process.interrupted(e)
     end
 
     # Seconds that the main thread may wait; nil: no limit.
