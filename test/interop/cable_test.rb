@@ -2,6 +2,7 @@
 
 require "test_helper"
 require_relative "support/cable_cases"
+require_relative "support/length"
 require_relative "support/servers/on_bontebok"
 require_relative "support/servers/on_puma"
 
@@ -17,9 +18,11 @@ class CableOnBontebokTest < Support::TestCase
   end
 end
 
-# Runs the same application behind puma.
-class CableOnPumaTest < Support::TestCase
-  include Interop::OnPuma
-  include Interop::CableSite
-  include Interop::CableCases
+# Runs the same application behind puma. This takes as long as the test of Bontebok, so it is only in the long form.
+if Interop::Length::LONG
+  class CableOnPumaTest < Support::TestCase
+    include Interop::OnPuma
+    include Interop::CableSite
+    include Interop::CableCases
+  end
 end
