@@ -1,5 +1,5 @@
-/* rb_detached.h: the part of rb_bontebok.h for responses that may leave their lane (a thread that serves
- * requests), and for what follows a response. rb_bontebok.h includes this file. */
+/* rb_detached.h: the part of rb_bontebok.h about responses that may leave their lane (a thread that serves
+ * requests), and about work after a response. rb_bontebok.h includes this file. */
 #ifndef RB_DETACHED_H
 #define RB_DETACHED_H
 
@@ -24,8 +24,8 @@ bool bbr_file_reply_named(struct bbr_exchange *exchange);
 
 /* ---- rb_finish.c ---- */
 
-/* Returns what is left to do after the response: an Array for bbr_finish_run(). body: the body to close, or
- * nil. */
+/* Returns the work that is left after the response: an Array for bbr_finish_run(). body: the body to close,
+ * or nil. */
 VALUE bbr_finish_take(struct bbr_exchange *exchange, VALUE body);
 
 /* Drops callables that were added between two requests, when their own request had ended. */

@@ -51,8 +51,9 @@ static VALUE call_and_reply(VALUE argument)
     if (RB_UNLIKELY(exchange->detached)) {
         bbr_lane_leave_if_child(exchange->lane);
         drop_response(exchange, response);
-    } else
+    } else {
         bbr_reply(exchange, response);
+    }
     return Qnil;
 }
 

@@ -320,6 +320,19 @@ void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *conte
 /* Updates unsent.since and unsent.owed after `more` bytes were added to the unsent bytes. */
 void bb__conn_note_owed(struct bb__conn *conn, struct bb__conn_context *context, uint64_t more);
 
+/* The rate of a client that has taken these bytes in `time` ms, in bytes per second. Without BB_RATE_CREDIT,
+ * a client whose first bytes are still on the way would seem slow. */
+static inline uint64_t bb__rate_of(uint64_t taken, uint64_t time)
+{
+    return (taken + BB_RATE_CREDIT) * 1000 / (time > 1000 ? time : 1000);
+}
+
+/* Whether that rate is below min_body_rate. False during the first BB_RATE_AFTER ms. */
+static inline bool bb__rate_is_too_low(uint64_t taken, uint64_t time, const struct bb_settings *settings)
+{
+    return time > BB_RATE_AFTER && (taken + BB_RATE_CREDIT) * 1000 < settings->min_body_rate * time;
+}
+
 /* Returns how fast the client has taken bytes since unsent.since, in bytes per second. Bytes in the kernel's
  * buffer do not count as taken. BB_RATE_CREDIT is added to the taken bytes. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now);

@@ -51,18 +51,16 @@ static uint64_t taken(const struct bb__conn *conn)
     return conn->unsent.owed > left ? conn->unsent.owed - left : 0;
 }
 
-/* Without BB_RATE_CREDIT, a client whose first bytes are still on the way would seem slow. */
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
 {
-    uint64_t time = now > conn->unsent.since + 1000 ? now - conn->unsent.since : 1000;
-    return (taken(conn) + BB_RATE_CREDIT) * 1000 / time;
+    return bb__rate_of(taken(conn), now > conn->unsent.since ? now - conn->unsent.since : 0);
 }
 
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     uint64_t time = context->now > conn->unsent.since ? context->now - conn->unsent.since : 0;
-    return bb__conn_has_unsent(conn) && time > BB_RATE_AFTER &&
-           (taken(conn) + BB_RATE_CREDIT) * 1000 < context->settings->min_body_rate * time;
+    if (!bb__conn_has_unsent(conn) || time <= BB_RATE_AFTER) return false; /* taken() makes a system call */
+    return bb__rate_is_too_low(taken(conn), time, context->settings);
 }
 
 static int flush(struct bb__conn *conn, struct bb__conn_context *context)

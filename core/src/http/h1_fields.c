@@ -22,9 +22,7 @@ static bool next_element(struct bb_slice *rest, struct bb_slice *element)
     const char *comma = memchr(at, ',', rest->len);
     *rest = comma ? (struct bb_slice){comma + 1, (size_t)(end - comma - 1)} : (struct bb_slice){NULL, 0};
     if (comma) end = comma;
-    while (at < end && bb__is_blank(*at)) at++;
-    while (at < end && bb__is_blank(end[-1])) end--;
-    *element = (struct bb_slice){at, (size_t)(end - at)};
+    *element = bb__trim(at, end);
     return true;
 }
 

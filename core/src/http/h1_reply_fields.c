@@ -57,17 +57,10 @@ static int pass(struct bb__buf *out, struct bb_slice name, struct bb_slice line)
     return BB_OK;
 }
 
-static struct bb_slice trimmed(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t')) ++at;
-    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) --end;
-    return (struct bb_slice){at, (size_t)(end - at)};
-}
-
 /* Rejects two different lengths, because a client could use one and a proxy the other. */
 static int take_length(struct bb__h1_reply *reply, struct bb_slice line)
 {
-    struct bb_slice digits = trimmed(line.at, line.at + line.len);
+    struct bb_slice digits = bb__trim(line.at, line.at + line.len);
     uint64_t length = 0;
     if (digits.len == 0) return BB_EVALUE;
     for (size_t i = 0; i < digits.len; ++i) {
@@ -87,7 +80,7 @@ static bool next_item(struct bb_slice *list, struct bb_slice *item)
     if (list->at == NULL) return false;
     const char *end = list->at + list->len;
     const char *comma = memchr(list->at, ',', list->len);
-    *item = trimmed(list->at, comma != NULL ? comma : end);
+    *item = bb__trim(list->at, comma != NULL ? comma : end);
     *list = comma != NULL ? (struct bb_slice){comma + 1, (size_t)(end - comma - 1)} : (struct bb_slice){0};
     return true;
 }

@@ -15,13 +15,6 @@ struct line {
     struct bb_slice name, value;
 };
 
-static struct bb_slice trimmed(const char *at, const char *end)
-{
-    while (at < end && bb__is_blank(*at)) at++;
-    while (at < end && bb__is_blank(end[-1])) end--;
-    return (struct bb_slice){at, (size_t)(end - at)};
-}
-
 /* Reads the line after *line, or the first line if line->at is NULL. Returns false at the end of the head. */
 static bool next_line(const struct bb__buf *head, struct line *line)
 {
@@ -33,7 +26,7 @@ static bool next_line(const struct bb__buf *head, struct line *line)
     line->end = feed + 1;
     const char *colon = is_first ? NULL : memchr(line->at, ':', (size_t)(feed - line->at));
     line->name = (struct bb_slice){line->at, colon ? (size_t)(colon - line->at) : 0};
-    line->value = colon ? trimmed(colon + 1, feed - 1) : (struct bb_slice){0};
+    line->value = colon ? bb__trim(colon + 1, feed - 1) : (struct bb_slice){0};
     return true;
 }
 

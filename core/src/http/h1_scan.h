@@ -4,6 +4,8 @@
 #ifndef BB_H1_SCAN_H
 #define BB_H1_SCAN_H
 
+#include "bontebok.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,6 +29,14 @@ extern const bool bb__is_tchar[256];
 static inline bool bb__is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';
+}
+
+/* Returns the bytes without surrounding white space. */
+static inline struct bb_slice bb__trim(const char *at, const char *end)
+{
+    while (at < end && bb__is_blank(*at)) at++;
+    while (at < end && bb__is_blank(end[-1])) end--;
+    return (struct bb_slice){at, (size_t)(end - at)};
 }
 
 /* True if at[0..len) is `word` in any letter case. `word` is in lower case. strncasecmp() is not used,

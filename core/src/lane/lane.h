@@ -277,9 +277,16 @@ void bb__lane_reclaim_set(struct bb_lane *lane, enum bb__then then);
 bool bb__lane_try_reclaim(struct bb_lane *lane);
 void bb__lane_await_set(struct bb_lane *lane);
 
-/* If request_timeout is set, this is called before the first bytes and before the last bytes of the response
- * are sent. False: the I/O thread has taken the connection over. */
-bool bb__lane_may_send(struct bb_lane *lane);
+/* Moves the response to its next state (enum bb__response_state). False: the I/O thread has taken the
+ * connection over. */
+bool bb__lane_claim_response(struct bb_lane *lane);
+
+/* Call this before the first bytes and before the last bytes of the response are sent. False: see above.
+ * Without request_timeout the I/O thread never takes the connection over. */
+static inline bool bb__lane_may_send(struct bb_lane *lane)
+{
+    return lane->worker->settings.request_timeout == 0 || bb__lane_claim_response(lane);
+}
 
 /* Ends the sending of an incomplete response. False: the I/O thread has answered with 504. */
 bool bb__lane_stop_sending(struct bb_lane *lane);

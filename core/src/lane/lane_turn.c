@@ -165,7 +165,7 @@ void bb__lane_await_set(struct bb_lane *lane)
     if (poll(&given, 1, -1) > 0) bb__eventfd_clear(lane->intake.wake_fd);
 }
 
-bool bb__lane_may_send(struct bb_lane *lane)
+bool bb__lane_claim_response(struct bb_lane *lane)
 {
     unsigned before = atomic_load_explicit(&lane->response, memory_order_relaxed);
     unsigned next = lane->reply.ended ? BB_RESPONSE_ENDED : BB_RESPONSE_SENT;
@@ -175,6 +175,6 @@ bool bb__lane_may_send(struct bb_lane *lane)
 bool bb__lane_stop_sending(struct bb_lane *lane)
 {
     lane->reply.ended = true;
-    return lane->worker->settings.request_timeout == 0 || bb__lane_may_send(lane) ||
+    return bb__lane_may_send(lane) ||
            atomic_load_explicit(&lane->response, memory_order_relaxed) != BB_RESPONSE_BY_IO;
 }

@@ -122,9 +122,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     size_t sent = 0, total = bb__buf_len(staged) + run->bytes;
     int code = BB_AGAIN;
 
-    if (lane->worker->settings.request_timeout > 0 && (!lane->reply.sent || lane->reply.ended) &&
-        !bb__lane_may_send(lane))
-        return BB_EGONE;
+    if ((!lane->reply.sent || lane->reply.ended) && !bb__lane_may_send(lane)) return BB_EGONE;
     conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
     lane->reply.sent = true;
@@ -242,7 +240,7 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     if (count > 0 && !last && run.count == 0 && bb__reply_gathers(lane)) return BB_OK;
     if (bb__buf_len(&lane->reply.staged) + run.bytes > 0)
         code = send_run(lane, &run);
-    else if (last && lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane))
+    else if (last && !bb__lane_may_send(lane))
         code = BB_EGONE;
     return code == BB_OK && last && has_to_wait_at_the_end(lane) ? BB_AGAIN : code;
 }

@@ -70,6 +70,11 @@ void bb__reply_note_progress(struct bb_lane *lane);
  * write_timeout. */
 int bb__reply_flush_pending(struct bb_lane *lane);
 
+/* Show the I/O thread that the lane waits for its client. rate: how fast the client takes bytes, in bytes per
+ * second. */
+void bb__reply_begin_to_wait(struct bb_lane *lane, uint64_t rate);
+void bb__reply_end_to_wait(struct bb_lane *lane);
+
 /* ---- reply_gather.c ---- */
 
 /* Called after a small part was written to `staged`. True: the part stays there, and the caller sends

@@ -76,7 +76,7 @@ static int send_first(struct bb_lane *lane)
     if (!conn->file) return bb_reply_write(lane, NULL, 0, true, &taken);
     lane->reply.ended = true;
     lane->reply.ended_as = BB_OK;
-    if (lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane)) return BB_EGONE;
+    if (!bb__lane_may_send(lane)) return BB_EGONE;
     uint64_t before = bb__conn_has_unsent(conn) ? bb__buf_len(&conn->out) : 0;
     int code = bb__buf_append(&conn->out, bb__buf_bytes(staged), bb__buf_len(staged));
     if (code != BB_OK) return code;

@@ -16,7 +16,7 @@ static int keep_rest(struct bb_lane *lane, size_t sent)
     struct bb__conn *conn = lane->current;
     const struct bb__buf *staged = &lane->reply.staged;
     size_t rest = bb__buf_len(staged) - sent;
-    if (lane->worker->settings.request_timeout > 0 && !bb__lane_may_send(lane)) return BB_EGONE;
+    if (!bb__lane_may_send(lane)) return BB_EGONE;
     if (bb__buf_append(&conn->out, bb__buf_bytes(staged) + sent, rest) != BB_OK) return BB_ENOMEM;
     bb__conn_note_owed(conn, &lane->context, rest);
     return BB_OK;

@@ -110,9 +110,9 @@ static int shortened(const struct bb_lane *lane, int left)
     return left < 0 ? (int)drain : smaller(left, (int)drain);
 }
 
-static void show_rate(struct bb_lane *lane)
+static void show_rate(struct bb_lane *lane, uint64_t rate)
 {
-    uint64_t taking = 1 + bb__conn_taking_rate(lane->current, bb__clock_ms());
+    uint64_t taking = 1 + rate;
     atomic_store(&lane->reply.taking, taking);
     if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, taking);
 }
@@ -143,12 +143,17 @@ static int wait_for_slice(struct bb_lane *lane, int slice, int *left)
     return is_too_slow(lane) ? BB_EGONE : BB_OK;
 }
 
+static uint64_t rate_now(const struct bb_lane *lane)
+{
+    return bb__conn_taking_rate(lane->current, bb__clock_ms());
+}
+
 static int wait_for_client(struct bb_lane *lane)
 {
     int left = wait_time(lane), code = BB_OK;
     while (code == BB_OK && !bb__response_spool_try_again(&lane->current->response_spool)) {
         left = shortened(lane, left);
-        show_rate(lane);
+        show_rate(lane, rate_now(lane));
         code = wait_for_slice(lane, left >= 0 ? smaller(left, LOOK_EVERY) : LOOK_EVERY, &left);
     }
     return code;
@@ -156,17 +161,16 @@ static int wait_for_client(struct bb_lane *lane)
 
 /* Once `waits` is true, the I/O thread may end the wait. The I/O thread compares the rates of waiting lanes,
  * so the rate is set before `waits`. */
-static void begin_to_wait(struct bb_lane *lane)
+void bb__reply_begin_to_wait(struct bb_lane *lane, uint64_t rate)
 {
     bool is_first = atomic_load_explicit(&lane->reply.taking, memory_order_relaxed) == 0;
-    show_rate(lane);
+    show_rate(lane, rate);
     atomic_store(&lane->reply.waits, true);
     if (is_first) bb__lane_announce_wait(lane);
 }
 
-static void end_to_wait(struct bb_lane *lane)
+void bb__reply_end_to_wait(struct bb_lane *lane)
 {
-    bb__conn_count_memory(lane->current, &lane->context);
     if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, 0);
     atomic_store(&lane->reply.waits, false);
 }
@@ -178,8 +182,9 @@ int bb_reply_wait(struct bb_lane *lane)
     bool has_waited = atomic_load_explicit(&lane->reply.waited, memory_order_relaxed) > 0;
     if (!has_waited) lane->reply.taken_before = taken_so_far(lane);
     if (!lane->reply.spools) return wait_for_a_moment(lane);
-    begin_to_wait(lane);
+    bb__reply_begin_to_wait(lane, rate_now(lane));
     int code = wait_for_client(lane);
-    end_to_wait(lane);
+    bb__conn_count_memory(lane->current, &lane->context);
+    bb__reply_end_to_wait(lane);
     return code;
 }

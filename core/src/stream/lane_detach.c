@@ -21,7 +21,7 @@ static struct bb_slice unread_of(const struct bb_lane *lane)
 static bool claim(struct bb_lane *lane, bool ends)
 {
     lane->reply.ended = ends;
-    return lane->worker->settings.request_timeout == 0 || bb__lane_may_send(lane);
+    return bb__lane_may_send(lane);
 }
 
 /* untimed: no limit applies to the rest of the request, because the connection speaks no HTTP any more. */
@@ -109,14 +109,9 @@ void bb_lane_rejoin(struct bb_lane *lane, struct bb_stream *stream)
  * requests need the lane, a slow client is reset (io_readers.c). */
 void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream)
 {
-    struct bb__lane_reply *reply = &lane->reply;
-    uint64_t since = bb__clock_ms(), taking = 1 + bb__stream_taking_rate(stream);
-    bool is_first = atomic_exchange(&reply->taking, taking) == 0;
-    if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, taking);
-    atomic_store(&reply->waits, true);
-    if (is_first) bb__lane_announce_wait(lane);
+    uint64_t since = bb__clock_ms();
+    bb__reply_begin_to_wait(lane, bb__stream_taking_rate(stream));
     bb_stream_wait(stream, BB_STREAM_WRITABLE);
-    if (lane->intake.slot) atomic_store(&lane->intake.slot->taking, 0);
-    atomic_fetch_add(&reply->waited, bb__clock_ms() - since);
-    atomic_store(&reply->waits, false);
+    atomic_fetch_add(&lane->reply.waited, bb__clock_ms() - since);
+    bb__reply_end_to_wait(lane);
 }

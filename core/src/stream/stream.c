@@ -97,8 +97,7 @@ bool bb_stream_is_upgrade(const struct bb_stream *stream)
 
 uint64_t bb__stream_taking_rate(const struct bb_stream *stream)
 {
-    uint64_t now = bb__clock_ms(), time = now > stream->wait.since + 1000 ? now - stream->wait.since : 1000;
-    return (stream->wait.taken + BB_RATE_CREDIT) * 1000 / time;
+    return bb__rate_of(stream->wait.taken, bb__clock_ms() - stream->wait.since);
 }
 
 int bb_stream_fd(const struct bb_stream *stream)
@@ -121,9 +120,7 @@ static void note_taking(struct bb_stream *stream, uint64_t now)
 
 static bool is_too_slow(const struct bb_stream *stream, uint64_t now)
 {
-    uint64_t time = now - stream->wait.since;
-    return time > BB_RATE_AFTER &&
-           (stream->wait.taken + BB_RATE_CREDIT) * 1000 < stream->worker->settings.min_body_rate * time;
+    return bb__rate_is_too_low(stream->wait.taken, now - stream->wait.since, &stream->worker->settings);
 }
 
 /* The socket takes no more. Returns BB_AGAIN, or BB_EGONE if the client is too slow. sent: bytes that the

@@ -33,7 +33,7 @@ static inline bool may_send(const struct model *model, struct lane *lane, bool e
 {
     struct bb_lane *real = on_stage(model, lane);
     real->reply.ended = ended;
-    bool may = bb__lane_may_send(real);
+    bool may = bb__lane_claim_response(real);
     lane->response = (uint8_t)atomic_load(&real->response);
     return may;
 }

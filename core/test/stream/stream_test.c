@@ -65,6 +65,21 @@ static struct client *new_streaming(struct host *host, const char *request)
     return client;
 }
 
+static void end_stream(void)
+{
+    bb_stream_free(stream);
+    stream = NULL;
+}
+
+/* Frees the client and its host, and the stream if the test has not ended it. */
+static void finish(struct client *client)
+{
+    struct host *host = client->host;
+    end_stream();
+    client_free(client);
+    host_free(host);
+}
+
 static void test_the_lane_is_free(void **state)
 {
     (void)state;
@@ -85,50 +100,43 @@ static void test_the_lane_is_free(void **state)
 static void test_a_lane_serves_the_next_requests_of_the_connection(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
-    struct client *client = new_streaming(host, GET "GET /two HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(host->served, 1);
+    struct client *client = new_streaming(new_host(AF_INET), GET "GET /two HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(client->host->served, 1);
     put_text("one", true);
-    bb_stream_free(stream);
+    end_stream();
     assert_true(client_read_body(client));
     assert_response(client, 200, "GET /two ");
     client_say(client, "GET /three HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_response(client, 200, "GET /three ");
-    client_free(client);
-    host_free(host);
+    finish(client);
 }
 
 static void test_the_connection_is_closed_if_the_worker_is_the_last(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
-    struct client *client = new_streaming(host, GET);
-    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    struct client *client = new_streaming(new_host(AF_INET), GET);
+    bb_worker_drain(client->host->worker, BB_QUEUE_TAKE);
     put_text("one", true);
-    bb_stream_free(stream);
+    end_stream();
     assert_true(client_read_body(client));
     assert_end(client);
-    client_free(client);
-    host_free(host);
+    finish(client);
 }
 
 static void test_a_dropped_stream_is_reset(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
-    struct client *client = new_streaming(host, GET);
+    struct client *client = new_streaming(new_host(AF_INET), GET);
     put_text("one", false);
-    bb_stream_free(stream);
+    end_stream();
     assert_reset(client);
-    client_free(client);
-    host_free(host);
+    finish(client);
 }
 
 static void test_both_directions_of_an_upgrade(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_INET);
-    struct client *client = new_streaming(host, UPGRADE "ab");
+    struct client *client = new_streaming(new_host(AF_INET), UPGRADE "ab");
     char bytes[16];
     size_t got;
     assert_int_equal(bb_stream_read(stream, bytes, 1, &got), BB_OK);
@@ -151,9 +159,7 @@ static void test_both_directions_of_an_upgrade(void **state)
     bb_stream_wait(stream, BB_STREAM_READABLE);
     assert_int_equal(bb_stream_read(stream, bytes, 8, &got), BB_EOF);
     assert_true(bb_stream_client_gone(stream));
-    bb_stream_free(stream);
-    client_free(client);
-    host_free(host);
+    finish(client);
 }
 
 static void test_a_client_that_has_gone(void **state)
@@ -192,8 +198,7 @@ static uint64_t fill(void)
 static void test_a_slow_client_slows_the_writer_down(void **state)
 {
     (void)state;
-    struct host *host = new_host(AF_UNIX);
-    struct client *client = new_streaming(host, GET);
+    struct client *client = new_streaming(new_host(AF_UNIX), GET);
     uint64_t total = fill(), taken = 0;
     const struct bb_slice none = {"", 0};
     bool ended = false;
@@ -204,9 +209,7 @@ static void test_a_slow_client_slows_the_writer_down(void **state)
     assert_true(ended);
     assert_true(client_read_body(client));
     assert_int_equal(bb__buf_len(&client->body), total);
-    bb_stream_free(stream);
-    client_free(client);
-    host_free(host);
+    finish(client);
 }
 
 static void test_write_timeout(void **state)
@@ -215,8 +218,7 @@ static void test_write_timeout(void **state)
     struct bb_settings settings = host_settings();
     settings.write_timeout = 5000;
     settings.min_body_rate = 0;
-    struct host *host = new_host_with(&settings, AF_UNIX);
-    struct client *client = new_streaming(host, GET);
+    struct client *client = new_streaming(new_host_with(&settings, AF_UNIX), GET);
     uint64_t taken;
     (void)fill();
     fake_clock_advance(4999);
@@ -227,9 +229,7 @@ static void test_write_timeout(void **state)
     assert_int_equal(put("", 0, false, &taken), BB_AGAIN);
     fake_clock_advance(1);
     assert_int_equal(put("", 0, false, &taken), BB_EGONE);
-    bb_stream_free(stream);
-    client_free(client);
-    host_free(host);
+    finish(client);
 }
 
 static void test_min_body_rate(void **state)
@@ -238,17 +238,14 @@ static void test_min_body_rate(void **state)
     struct bb_settings settings = host_settings();
     settings.write_timeout = 0;
     settings.min_body_rate = 1000 * 1000;
-    struct host *host = new_host_with(&settings, AF_UNIX);
-    struct client *client = new_streaming(host, GET);
+    struct client *client = new_streaming(new_host_with(&settings, AF_UNIX), GET);
     uint64_t taken;
     (void)fill();
     fake_clock_advance(BB_RATE_AFTER);
     assert_int_equal(put("", 0, false, &taken), BB_AGAIN);
     fake_clock_advance(1);
     assert_int_equal(put("", 0, false, &taken), BB_EGONE);
-    bb_stream_free(stream);
-    client_free(client);
-    host_free(host);
+    finish(client);
 }
 
 int main(void)

@@ -155,9 +155,8 @@ static VALUE stream_close_write(VALUE self)
     struct stream *stream = bbr_stream_of(self);
     if (stream->write_closed || stream->dropped) return Qnil;
     VALUE error = stream->broken ? Qnil : bbr_attempt(end_writing, self);
-    if (stream->broken) stream->read_closed = true;
     stream->write_closed = true;
-    if (!NIL_P(error)) stream->read_closed = true;
+    if (stream->broken || !NIL_P(error)) stream->read_closed = true;
     if (!NIL_P(error) && !NIL_P(stream->rest)) bbr_finish_failed(stream->rest, error);
     finish(self);
     if (!NIL_P(error) && !RTEST(rb_obj_is_kind_of(error, bbr_eClientGone))) rb_exc_raise(error);

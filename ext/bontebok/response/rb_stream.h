@@ -12,7 +12,7 @@ struct stream {
     struct bbr_worker *worker;     /* held, because the core's stream must not outlive its worker */
     struct bbr_exchange *exchange; /* NULL: the request has ended */
     VALUE input;                   /* rack.input, for read */
-    VALUE rest;                    /* nil, or what is left to do after the response (rb_finish.c) */
+    VALUE rest;                    /* nil, or the work that is left after the response (rb_finish.c) */
     VALUE lock;                    /* a Mutex: the parts of two threads must not mix */
     VALUE io;                      /* nil, or an IO for a fiber scheduler */
     unsigned waiting;              /* threads and fibers that wait for the client; they use `core` */

@@ -45,7 +45,7 @@ module Bontebok
       @channel = channel
       @progress = :started
       @staying = true
-      @leaving = @killed = @hung = false
+      @leaving = @killed = @hung = @waiting = false
       @unsaid = []
     end
 

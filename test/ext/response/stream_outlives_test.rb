@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../support/lane_case"
+require_relative "../support/streaming"
 
 # A stream that the application keeps after the body's `call` has returned.
 class StreamOutlivesTest < Support::LaneCase
+  include Support::Streaming
+
   UPGRADE = ["Connection: Upgrade", "Upgrade: echo"].freeze
 
   # The body of a response: keeps its stream, and counts its own closes.
@@ -24,13 +27,7 @@ class StreamOutlivesTest < Support::LaneCase
   end
 
   def test_the_thread_is_free_and_another_thread_writes
-    streams = Queue.new
-    server = streaming_server(streams)
-    server.connect do |client|
-      client.request("GET", "/stream")
-      stream = streams.pop
-      await_stream(server)
-
+    with_stream do |client, stream, server|
       assert_equal "ok", server.get.body
       2.times { |i| Thread.new { stream << "part #{i} " }.join }
       stream.close
@@ -43,12 +40,7 @@ class StreamOutlivesTest < Support::LaneCase
   end
 
   def test_the_threads_of_a_broadcast_do_not_mix_their_parts
-    streams = Queue.new
-    server = streaming_server(streams)
-    server.connect do |client|
-      client.request("GET", "/stream")
-      stream = streams.pop
-      await_stream(server)
+    with_stream do |client, stream|
       Array.new(4) { |i| Thread.new { 10.times { stream.write(i.to_s * 100_000) } } }.tap do |threads|
         Thread.new { threads.each(&:join) && stream.close }
       end
@@ -181,14 +173,5 @@ class StreamOutlivesTest < Support::LaneCase
   # a function in C.
   def dive(depth)
     depth.zero? || [depth - 1].each { |less| dive(less) }
-  end
-
-  # Waits for the report that the stream has outlived its request.
-  def await_stream(server)
-    assert_equal :detached, server.next_report.level
-  end
-
-  def streaming_server(streams)
-    serve { |env| env["PATH_INFO"] == "/stream" ? [200, {}, ->(stream) { streams << stream }] : OK }
   end
 end

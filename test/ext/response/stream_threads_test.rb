@@ -1,18 +1,15 @@
 # frozen_string_literal: true
 
 require_relative "../support/lane_case"
+require_relative "../support/streaming"
 
 # Several threads use the same stream.
 class StreamThreadsTest < Support::LaneCase
+  include Support::Streaming
+
   # Bytes behind the end of the body would be the client's next response.
   def test_a_write_that_waits_for_a_close_sends_nothing
-    streams = Queue.new
-    server = serve { |env| env["PATH_INFO"] == "/stream" ? [200, {}, ->(stream) { streams << stream }] : OK }
-    server.connect do |client|
-      client.request("GET", "/stream")
-      stream = streams.pop
-
-      assert_equal :detached, server.next_report.level
+    with_stream do |client, stream|
       threads = [Thread.new { stream.write("x" * 20_000_000) }]
       [-> { stream.close }, -> { stream.write("HTTP/1.1 200 Split\r\n") }, -> { stream.close }].each do |call|
         Thread.pass until threads.last.status == "sleep"

@@ -4,6 +4,7 @@ require_relative "cable_app"
 require_relative "chromium/cable_page"
 require_relative "chromium/chromium"
 require_relative "length"
+require_relative "site_keeper"
 
 module Interop
   # A server with the application of test/interop/cable, and Chromium. A test case includes OnPuma or OnBontebok first,
@@ -14,16 +15,8 @@ module Interop
     THREADS = 3
     TABS = Length.of(4, 20)
 
-    # Rails and Chromium start slowly, so all tests of a class share them.
-    module ClassMethods
-      # Returns a test object that owns the server and the browser. They run until all tests have ended.
-      def site_keeper
-        @site_keeper ||= new("site").tap { |keeper| Minitest.after_run { keeper.close_site } }
-      end
-    end
-
     def self.included(test_class)
-      test_class.extend(ClassMethods)
+      test_class.extend(SiteKeeper)
     end
 
     def setup

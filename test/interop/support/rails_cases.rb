@@ -3,21 +3,14 @@
 require "digest"
 require_relative "rails_app"
 require_relative "test_case"
+require_relative "site_keeper"
 
 module Interop
   # Tests of the generated Rails application behind Rack::Lint, over TCP, over a unix socket, and through nginx. A test
   # case that includes this module defines `environment`.
   module RailsCases
-    # Rails starts slowly, so all tests of a class share one server and its proxies.
-    module ClassMethods
-      # Returns a test object that owns the server and the proxies. They run until all tests have ended.
-      def site_keeper
-        @site_keeper ||= new("site").tap { |keeper| Minitest.after_run { keeper.close_site } }
-      end
-    end
-
     def self.included(test_class)
-      test_class.extend(ClassMethods)
+      test_class.extend(SiteKeeper)
     end
 
     # In production the generated application requires TLS. nginx sets this field itself.

@@ -40,7 +40,7 @@ module Bontebok
       end
 
       def waiting?
-        @waiting == true
+        @waiting
       end
 
       # Tells the child to end within `seconds`, without finishing its requests.
