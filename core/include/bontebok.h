@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bontebok_body.h"
 #include "bontebok_file.h"
 #include "bontebok_scoreboard.h"
 #include "bontebok_stream.h"
@@ -42,7 +43,8 @@
     X(BB_ENOSPACE, -8, "the spool is full")                                                                  \
     X(BB_EFORMAT, -9, "a text in the settings is not well-formed")                                           \
     X(BB_EDISK, -10, "the disk of the spool is full or fails; errno has the reason")                         \
-    X(BB_ELOST, -11, "a message of the shared queue is lost: no descriptor is free")
+    X(BB_ELOST, -11, "a message of the shared queue is lost: no descriptor is free")                         \
+    X(BB_EBODY, -12, "the request's body is malformed, too long, or comes too slowly")
 
 enum bb_code {
 #define BB_CODE_ENUM(name, number, text) name = number,
@@ -109,12 +111,13 @@ struct bb_head {
     bool upgrade;         /* the client offers other protocols: Upgrade, RFC 9110 7.8 */
 };
 
-/* A complete request, head and body, valid until bb_reply_end() or bb_reply_abort(). The core owns it. */
+/* A request, head and body, valid until bb_reply_end() or bb_reply_abort(). The core owns it. */
 struct bb_request {
     struct bb_head head;
+    bool unbuffered;      /* the body is not here: see bb_request_read(). body_length is 0 */
     uint64_t body_length; /* bytes, decoded */
     const char *body;     /* the body if it is in memory; else NULL */
-    int body_fd;          /* the body if it is in a file: read it with pread() from offset 0; else -1 */
+    int body_fd;          /* the body if it is in a file, for pread() from offset 0; else -1 */
     struct bb_slice peer; /* the client's address: "192.0.2.1", "2001:db8::1"; unix socket: "127.0.0.1" */
     unsigned listener;    /* the number passed to bb_worker_listen() */
     uint64_t queue_time;  /* us, see below */
@@ -122,13 +125,13 @@ struct bb_request {
 };
 
 /* queue_time: how long the request has waited for a lane, by this machine's clock. The wait begins when the
- * core reads the last byte of the request. If the first read on a new connection gets a whole request, the
- * wait begins with the accept. For a pipelined request it begins with the end of the previous response. Over
- * TCP the time in the listener's queue is added if it is at least 5 ms; over a unix socket this time is
- * unknown. If the lane is busy, the I/O thread reads the request some milliseconds late, and the wait begins
- * then. A wait below the kernel's tick (1 to 4 ms) is 0, unless the access log needs an exact clock (%D).
- * proxy_time: time since a proxy received the request, by the proxy's clock (X-Request-Start). It is 0 if the
- * client is not one of trusted_proxies, or if the field's time is in the future or older than an hour. */
+ * core reads the last byte of the request (of the head, if the body is unbuffered). If the first read on a
+ * new connection gets all of it, the wait begins with the accept. For a pipelined request it begins with the
+ * end of the previous response. Over TCP the time in the listener's queue is added if it is at least 5 ms. If
+ * the lane is busy, the I/O thread reads the request some ms late, and the wait begins then. A wait below the
+ * kernel's tick (1 to 4 ms) is 0, unless the access log needs an exact clock (%D). proxy_time: time since a
+ * proxy received the request, by the proxy's clock (X-Request-Start); 0 if the client is not one of
+ * trusted_proxies, or if that time is in the future or older than an hour. */
 
 /* ---- settings ---- */
 
@@ -136,10 +139,9 @@ struct bb_request {
 #define BB_ACCESS_LOG_MAX        256
 #define BB_ACCESS_LOG_FORMAT_MAX 1024
 
-/* Names and defaults of the settings. docs/CONFIGURATION.md explains each (max_target is MaxTarget). A
- * switch is 0 or 1. 0 usually means "no limit". 0 is an ordinary limit in max_target, max_field_bytes,
- * max_fields, spool_threshold and response_buffer. 0 means "no time" in keepalive_timeout, keepalive_drain
- * and graceful_timeout. Texts are NUL-terminated. */
+/* Names and defaults of the settings: see docs/CONFIGURATION.md (max_target is MaxTarget). A switch is 0 or
+ * 1. 0 means "no limit", but it is a limit in max_target, max_field_bytes, max_fields, spool_threshold and
+ * response_buffer, and no time in keepalive_timeout, keepalive_drain and graceful_timeout. */
 #define BB_SETTINGS(X)                                                                                       \
     X(max_target, 16 * 1024)                                                                                 \
     X(max_field_bytes, 64 * 1024)                                                                            \
@@ -178,10 +180,11 @@ struct bb_settings {
     char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* see below */
     char health_paths[256];                           /* paths separated by spaces, see max_queue below */
     char x_sendfile[1024];                            /* see bb_reply_named_file(); empty: off */
+    char unbuffered_bodies[1024];                     /* paths separated by spaces, see bb_request_read() */
 };
 
 /* Fills *settings with the defaults above, spool_dir "/tmp", trusted_proxies "unix 127.0.0.0/8 ::1" and
- * access_log_format "combined". The other texts are empty. */
+ * access_log_format "combined". The other texts are empty. Texts are NUL-terminated. */
 void bb_settings_init(struct bb_settings *settings);
 
 /* ---- access log ---- */
@@ -330,9 +333,9 @@ void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: the response to the lane's current request ---- */
 
-/* Begins a response. The calls of a response are: begin, field*, head, (write | wait)*, end. Until
- * bb_reply_sent() is true, the host may call bb_reply_begin() again, which discards the head. Errors:
- * BB_ESTATUS; BB_ENOMEM; BB_EGONE: no request, or bytes were sent already. */
+/* Begins a response: begin, field*, head, (write | wait)*, end. Until bb_reply_sent() is true, the host may
+ * call bb_reply_begin() again, which discards the head. Errors: BB_ESTATUS; BB_ENOMEM; BB_EGONE: no request,
+ * or bytes were sent already. */
 int bb_reply_begin(struct bb_lane *lane, int status);
 
 /* Adds a field. Copies name and value. If the value has several lines (separated by LF, as in Rack 2), each
@@ -344,9 +347,8 @@ int bb_reply_begin(struct bb_lane *lane, int status);
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 
-/* Sends an interim response (103, RFC 8297) after bb_reply_begin() and its fields. The response follows with
- * another bb_reply_begin(). Sends nothing to an HTTP/1.0 client, or if the client is slow. Errors: BB_ENOMEM;
- * BB_EGONE. */
+/* Sends an interim response (103, RFC 8297) after bb_reply_begin() and its fields; another bb_reply_begin()
+ * follows. Sends nothing to an HTTP/1.0 client or to a slow client. Errors: BB_ENOMEM; BB_EGONE. */
 int bb_reply_interim(struct bb_lane *lane);
 
 #define BB_LENGTH_UNKNOWN UINT64_MAX
@@ -365,17 +367,17 @@ bool bb_reply_bodyless(const struct bb_lane *lane);
 /* True: bytes of this response may have reached the client. */
 bool bb_reply_sent(const struct bb_lane *lane);
 
-/* Sends parts of the body. The first call sends the head before them. A small part that follows the previous
- * one within a millisecond is sent with the next parts, or by the I/O thread within about 2 ms; a call
- * without parts sends it at once. Bytes that the socket does not accept are copied to memory, up to
- * response_buffer per connection and 64 times response_buffer per worker. If this memory is full, the bytes
- * go to a file in spool_dir. last: these parts end the body; a chunked body's last chunk is in the same send.
- * If there are no parts and `last` is false, sends the head or pending bytes. *taken: bytes of the parts that
- * were sent or copied, counted from the first part. Returns BB_OK: all bytes were taken. BB_AGAIN: the client
- * may be slow, spool_max is reached, or the disk is full. After BB_AGAIN call bb_reply_wait(), then this
- * function again with the same `last` and the bytes that were not taken (perhaps none). After an error call
- * bb_reply_abort(). Errors: BB_ENOMEM; BB_EGONE: the client is gone or has taken nothing for write_timeout,
- * or the request is past request_timeout. */
+/* Sends parts of the body, after the head. A small part that follows the previous one within a millisecond
+ * is sent with the next parts, or by the I/O thread within about 2 ms; a call without parts sends it at once.
+ * Bytes that the socket does not accept are copied to memory, up to response_buffer per connection and 64
+ * times response_buffer per worker. If this memory is full, the bytes go to a file in spool_dir. last: these
+ * parts end the body; a chunked body's last chunk is in the same send. If there are no parts and `last` is
+ * false, sends the head or pending bytes. *taken: bytes of the parts that were sent or copied, counted from
+ * the first part. Returns BB_OK: all bytes were taken. BB_AGAIN: the client may be slow, spool_max is
+ * reached, or the disk is full. After BB_AGAIN call bb_reply_wait(), then this function again with the same
+ * `last` and the bytes that were not taken (perhaps none). After an error call bb_reply_abort(). Errors:
+ * BB_ENOMEM; BB_EGONE: the client is gone or has taken nothing for write_timeout, or the request is past
+ * request_timeout. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 

@@ -50,8 +50,9 @@ int bb_stream_write(struct bb_stream *stream, const struct bb_slice *parts, size
 /* True: the response is an upgrade, and bb_stream_read() returns the client's bytes. */
 bool bb_stream_is_upgrade(const struct bb_stream *stream);
 
-/* Reads bytes of an upgraded connection. Returns BB_OK with *got > 0; BB_AGAIN: no bytes have come, call
- * bb_stream_wait(); BB_EOF: the client sends no more, or this is no upgrade; BB_EGONE. */
+/* Reads bytes of an upgraded connection, or of the request's unbuffered body. Returns BB_OK with *got > 0;
+ * BB_AGAIN: no bytes have come, call bb_stream_wait(); BB_EOF: nothing follows; BB_EGONE; for an unbuffered
+ * body also the errors of bb_request_read(). */
 int bb_stream_read(struct bb_stream *stream, char *bytes, size_t len, size_t *got);
 
 enum bb_stream_event { BB_STREAM_READABLE, BB_STREAM_WRITABLE };
@@ -59,9 +60,10 @@ enum bb_stream_event { BB_STREAM_READABLE, BB_STREAM_WRITABLE };
 /* Blocks until the event, a signal, or about a second has passed. */
 void bb_stream_wait(struct bb_stream *stream, enum bb_stream_event event);
 
-/* As bb_stream_wait(BB_STREAM_WRITABLE), for the thread of the lane while the request lasts. The time does
- * not count for request_timeout. The connection may be reset, as in bb_reply_wait(). */
-void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream);
+/* As bb_stream_wait(), for the thread of the lane while the request lasts. The time does not count for
+ * request_timeout. While the lane waits for BB_STREAM_WRITABLE, the connection may be reset, as in
+ * bb_reply_wait(). */
+void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream, enum bb_stream_event event);
 
 /* Returns the descriptor, for a host that waits in its own way. The stream owns it. */
 int bb_stream_fd(const struct bb_stream *stream);

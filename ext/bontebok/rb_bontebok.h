@@ -25,6 +25,7 @@
 #include <sys/types.h>
 
 #include "rb_detached.h"
+#include "rb_request_body.h"
 
 #define BBR_LISTENERS_MAX 64
 #define BBR_NEVER         UINT64_MAX
@@ -107,7 +108,8 @@ struct bbr_exchange {
 /* ---- rb_util.c ---- */
 
 extern VALUE bbr_eInvalidReply; /* the application has returned no valid response */
-extern VALUE bbr_eClientGone;   /* raised if the application sends a part and the client is gone */
+extern VALUE bbr_eClientGone;   /* raised if the client is gone when the application sends or reads bytes */
+extern VALUE bbr_eBadBody;      /* raised if the application reads a body that the core rejects */
 extern VALUE bbr_eTimeout;      /* raised in a request that takes too long */
 
 /* Raises the exception for a negative code. */
@@ -161,6 +163,11 @@ void bbr_wait_for_request(struct bbr_lane *lane);
 
 /* Calls bb_reply_wait() without the GVL. Returns the code of bb_reply_wait(). */
 int bbr_wait_for_client(struct bbr_lane *lane);
+
+/* Waits until the descriptor is ready, at most about a second. events: RB_WAITFD_IN or RB_WAITFD_OUT. A fiber
+ * of a non-blocking thread waits in the fiber scheduler, so that other fibers of the thread can run.
+ * Otherwise calls wait(argument) without the GVL, or IO#wait if `wait` is NULL. */
+void bbr_wait_for_descriptor(int fd, int events, void *(*wait)(void *), void *argument);
 
 /* ---- rb_process.c ---- */
 
@@ -274,16 +281,7 @@ void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *));
  * field names of this request. */
 VALUE bbr_shapes_env(struct bbr_exchange *exchange);
 
-/* ---- rb_input.c, rb_input_lines.c ---- */
-
-/* Returns rack.input of a request with a body. The Input borrows the bytes of the request until it is
- * detached. */
-VALUE bbr_input_new(const struct bb_request *request);
-VALUE bbr_input_empty(void);
-void bbr_input_detach(VALUE input);
-
-/* Like bbr_input_detach(), but the Input gets a copy of the body, because a stream outlives the request. */
-void bbr_input_keep(VALUE input);
+/* ---- rb_input_receive.c, rb_input.c, rb_input_read.c, rb_input_lines.c: rb_request_body.h ---- */
 
 /* ---- rb_env.c ---- */
 
@@ -376,12 +374,10 @@ void bbr_init_env_keys(void);
 void bbr_init_failed(void);
 void bbr_init_serve(void);
 void bbr_init_lane_time(VALUE core);
-void bbr_init_input_lines(VALUE core);
 void bbr_init_scoreboard(VALUE core);
 void bbr_init_worker(VALUE core);
 void bbr_init_lane(VALUE core);
 void bbr_init_env(void);
-void bbr_init_input(VALUE core);
 void bbr_init_reply(void);
 void bbr_init_error(void);
 void bbr_init_process(VALUE core);

@@ -26,6 +26,7 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_failed();
     bbr_init_error();
     bbr_init_input(core);
+    bbr_init_input_read(core);
     bbr_init_input_lines(core);
     bbr_init_each();
     bbr_init_finish();

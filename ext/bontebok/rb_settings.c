@@ -46,6 +46,8 @@ static int set_setting(VALUE name, VALUE value, VALUE argument)
         set_text(settings->access_log_format, sizeof settings->access_log_format, name, value);
     else if (strcmp(wanted, "health_paths") == 0)
         set_text(settings->health_paths, sizeof settings->health_paths, name, value);
+    else if (strcmp(wanted, "unbuffered_bodies") == 0)
+        set_text(settings->unbuffered_bodies, sizeof settings->unbuffered_bodies, name, value);
     else if (strcmp(wanted, "x_sendfile") == 0)
         set_text(settings->x_sendfile, sizeof settings->x_sendfile, name, value);
     else

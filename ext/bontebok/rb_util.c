@@ -5,7 +5,7 @@
 #include <ruby/encoding.h>
 #include <string.h>
 
-VALUE bbr_eInvalidReply, bbr_eClientGone, bbr_eTimeout;
+VALUE bbr_eInvalidReply, bbr_eClientGone, bbr_eBadBody, bbr_eTimeout;
 
 static ID id_call;
 
@@ -22,6 +22,8 @@ void bbr_raise(int code)
         rb_raise(bbr_eInvalidReply, "%s", bb_error_text(code));
     case BB_EGONE:
         rb_raise(bbr_eClientGone, "%s", bb_error_text(code));
+    case BB_EBODY:
+        rb_raise(bbr_eBadBody, "%s", bb_error_text(code));
     default:
         rb_raise(rb_eRuntimeError, "bontebok: %s", bb_error_text(code));
     }
@@ -108,9 +110,11 @@ void bbr_init_util(VALUE bontebok, VALUE core)
     bbr_eInvalidReply = rb_define_class_under(core, "InvalidReply", rb_eStandardError);
     bbr_eClientGone = rb_define_class_under(bontebok, "ClientGone", rb_eIOError);
     rb_define_const(core, "ClientGone", bbr_eClientGone);
+    bbr_eBadBody = rb_define_class_under(bontebok, "BadBody", rb_eIOError);
     /* lib/bontebok/request_timeout.rb documents this class, and may have defined it already. */
     bbr_eTimeout = rb_define_class_under(bontebok, "RequestTimeout", rb_eException);
     rb_gc_register_address(&bbr_eInvalidReply);
     rb_gc_register_address(&bbr_eClientGone);
+    rb_gc_register_address(&bbr_eBadBody);
     rb_gc_register_address(&bbr_eTimeout);
 }

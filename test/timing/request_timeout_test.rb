@@ -23,6 +23,7 @@ class RequestTimeoutTest < Support::TestCase
       when "/stuck" then stay_here
       when "/half"
         return [200, {}, Enumerator.new { |body| body << "half" && stay_here }]
+      when "/upload" then env["rack.input"].read
       when "/closing" then return [200, {}, Body.new(["whole"])]
       when "/deaf" then Process.clock_gettime(Process::CLOCK_MONOTONIC) until File.exist?("never")
       end
@@ -45,6 +46,20 @@ class RequestTimeoutTest < Support::TestCase
     wait_for_workers(server, 1, without: former)
     server.wait_for_output(/worker \(pid #{former.first}\) has only requests that hang: killed/)
     assert_equal 200, server.get.status
+  end
+
+  # The client is slow, and the application is not.
+  def test_the_time_in_which_a_request_waits_for_its_body_does_not_count
+    server = start("-w", "1", "--unbuffered-bodies", "/upload")
+    server.connect do |client|
+      client.write("POST /upload HTTP/1.1\r\nHost: test\r\nContent-Length: 6\r\n\r\n")
+      3.times do
+        assert client.quiet?(0.2)
+        client.write("ab")
+      end
+
+      assert_equal 200, client.read_response.status
+    end
   end
 
   def test_the_log_names_the_request_and_its_thread

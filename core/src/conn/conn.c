@@ -1,10 +1,8 @@
-/* conn.c: the receiving side of a connection: heads, bodies, timeouts. See conn.h for the states. */
-#include "conn/conn_admission.h"
-#include "http/h1_reply.h"
+/* conn.c: the receiving side of a connection: heads and timeouts. conn_body.c is for bodies. See conn.h for
+ * the states. */
+#include "conn/conn_body.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void bb__conn_set_durations(struct bb__timeouts *timeouts, const struct bb_settings *settings)
 {
@@ -51,6 +49,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
 {
     bb__timeout_clear(context->timeouts, &conn->timeout);
     bb__spool_drop(&conn->spool, context->spool_budget);
+    bb__unbuffered_free(conn->unbuffered);
     bb__buf_pool_put(&context->buf_pool, &conn->in);
     bb__buf_free(&conn->out);
     bb__response_spool_drop(&conn->response_spool);
@@ -58,137 +57,6 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
     if (conn->unsent.counted > 0) bb__conn_count_memory(conn, context);
     end_socket(conn, end);
     free(conn);
-}
-
-static enum bb__conn_next serve(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    bb__timeout_clear(context->timeouts, &conn->timeout);
-    conn->state = BB_CONN_SERVED;
-    conn->served++;
-    return BB_CONN_REQUEST;
-}
-
-/* ---- rejections ---- */
-
-static enum bb__conn_next reject_fault(struct bb__conn *conn, struct bb__conn_context *context,
-                                       enum bb__fault fault, int error)
-{
-    return bb__conn_reject(conn, context, bb__conn_report_fault(conn, context, fault, error));
-}
-
-/* ---- body ---- */
-
-static enum bb__conn_next reject_spool(struct bb__conn *conn, struct bb__conn_context *context, int code)
-{
-    switch (code) {
-    case BB_ENOSPACE:
-        return reject_fault(conn, context, BB_FAULT_SPOOL_FULL, 0);
-    case BB_EDISK:
-        return reject_fault(conn, context, BB_FAULT_SPOOL_UNWRITABLE, errno);
-    default:
-        return reject_fault(conn, context, BB_FAULT_SPOOL_NONE, errno);
-    }
-}
-
-static bool over_max_body(const struct bb__conn_context *context, uint64_t length)
-{
-    return context->settings->max_body > 0 && length > context->settings->max_body;
-}
-
-/* Returns whether the announced size of a chunk exceeds the spool's budget. If so, the body is rejected
- * before the chunk has come. */
-static bool announces_too_much(const struct bb__conn *conn, const struct bb__conn_context *context)
-{
-    uint64_t announced = conn->body.announced, here = conn->spool.length;
-    return announced > here && !bb__spool_would_fit(context->spool_budget, announced - here);
-}
-
-/* Decodes body bytes into the spool. *used: bytes that belong to the body. Returns BB_OK: the body is
- * complete; BB_AGAIN: the body is incomplete; 400 or more: the status to send; negative: an error of the
- * spool. The data of all chunks is first moved together inside `bytes`, so that one write(2) appends it. One
- * write(2) per chunk would be slow for chunks of one byte. */
-static int take_body(struct bb__conn *conn, struct bb__conn_context *context, char *bytes, size_t len,
-                     size_t *used)
-{
-    size_t first = 0, gathered = 0;
-    int code;
-    *used = 0;
-    do {
-        size_t step;
-        struct bb_slice run;
-        code = bb__body_decode(&conn->body, bytes + *used, len - *used, &step, &run);
-        *used += step;
-        if (code >= 400) return code;
-        if (over_max_body(context, conn->body.announced)) return 413;
-        if (announces_too_much(conn, context)) return BB_ENOSPACE;
-        if (run.len > 0) {
-            if (gathered == 0) first = (size_t)(run.at - bytes);
-            memmove(bytes + first + gathered, run.at, run.len);
-            gathered += run.len;
-        }
-    } while (code != BB_OK && *used < len);
-
-    int spooled =
-        gathered > 0 ? bb__spool_append(&conn->spool, context->spool_budget, bytes + first, gathered) : BB_OK;
-    return spooled == BB_OK ? code : spooled;
-}
-
-static enum bb__conn_next reject_body(struct bb__conn *conn, struct bb__conn_context *context, int code)
-{
-    return code < 0 ? reject_spool(conn, context, code) : bb__conn_reject(conn, context, code);
-}
-
-static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    if (context->admission && bb__conn_queue_is_full(context))
-        return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_FULL);
-    conn->state = BB_CONN_BODY;
-    conn->upload.began = conn->upload.progress = context->now;
-    conn->upload.received = 0;
-    bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_BODY, context->now);
-    if (context->head.expect_continue && bb__conn_say_continue(conn, context) != BB_OK) return BB_CONN_CLOSE;
-    return BB_CONN_WAIT;
-}
-
-/* context->head is a complete head. Serves the request if its body has come, else moves the body bytes from
- * `in` to the spool and waits for more. */
-static enum bb__conn_next begin_body(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    const struct bb_head *head = &context->head;
-    char *behind_head = bb__buf_bytes(&conn->in) + conn->head.len;
-    size_t here = bb__buf_len(&conn->in) - conn->head.len;
-
-    if (!head->chunked) {
-        if (over_max_body(context, head->content_length)) return bb__conn_reject(conn, context, 413);
-        if (head->content_length <= here) {
-            conn->body_in_buffer = head->content_length > 0;
-            return serve(conn, context);
-        }
-        if (!bb__spool_would_fit(context->spool_budget, head->content_length))
-            return reject_spool(conn, context, BB_ENOSPACE);
-        bb__body_start_length(&conn->body, head->content_length);
-    } else {
-        bb__body_start_chunked(&conn->body, (uint32_t)context->head_limits.max_field_bytes,
-                               context->head_limits.max_fields);
-    }
-
-    size_t used;
-    int code = take_body(conn, context, behind_head, here, &used);
-    if (code != BB_OK && code != BB_AGAIN) return reject_body(conn, context, code);
-    memmove(behind_head, behind_head + used, here - used);
-    conn->in.end -= used;
-    return code == BB_OK ? serve(conn, context) : await_body(conn, context);
-}
-
-/* While the socket has unread bytes, min_body_rate is not checked, because upload.received does not count
- * these bytes. */
-static bool body_too_slow(const struct bb__conn *conn, const struct bb__conn_context *context)
-{
-    const struct bb_settings *settings = context->settings;
-    uint64_t stalled = context->now - conn->upload.progress, since = context->now - conn->upload.began;
-    if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
-    return since > BB_RATE_AFTER && conn->upload.received * 1000 < settings->min_body_rate * since &&
-           !bb__sock_has_bytes(conn->fd);
 }
 
 /* ---- head ---- */
@@ -219,7 +87,7 @@ bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *contex
 static enum bb__conn_next reject_head(struct bb__conn *conn, struct bb__conn_context *context, int status)
 {
     if (status < 500) return bb__conn_reject(conn, context, status);
-    return reject_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
+    return bb__conn_reject_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
 }
 
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context)
@@ -232,7 +100,8 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
     }
     bb__conn_note_method(conn, context);
     if (code != BB_OK) return reject_head(conn, context, code);
-    return begin_body(conn, context);
+    if (!context->head.chunked && context->head.content_length == 0) return bb__conn_serve(conn, context);
+    return bb__conn_begin_body(conn, context);
 }
 
 /* ---- reading ---- */
@@ -258,26 +127,10 @@ static enum bb__conn_next read_head(struct bb__conn *conn, struct bb__conn_conte
     return BB_CONN_WAIT;
 }
 
-static enum bb__conn_next serve_with_body(struct bb__conn *conn, struct bb__conn_context *context)
-{
-    return bb__conn_parse_again(conn, context) ? serve(conn, context) : BB_CONN_CLOSE;
-}
-
 static enum bb__conn_next read_body(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    size_t got, used;
-    int code = bb__sock_recv(conn->fd, context->scratch, BB_SCRATCH_SIZE, &got);
-    if (code == BB_AGAIN) return BB_CONN_WAIT;
-    if (code != BB_OK) return BB_CONN_CLOSE;
-
-    conn->wait.ready_at = context->read_at;
-    conn->upload.received += got;
-    conn->upload.progress = context->now;
-    code = take_body(conn, context, context->scratch, got, &used);
-    if (code == BB_AGAIN) return BB_CONN_WAIT;
-    if (code != BB_OK) return reject_body(conn, context, code);
-    if (bb__buf_append(&conn->in, context->scratch + used, got - used) != BB_OK) return BB_CONN_CLOSE;
-    return serve_with_body(conn, context);
+    enum bb__conn_next next = bb__conn_receive_body(conn, context);
+    return next == BB_CONN_REQUEST && !bb__conn_parse_again(conn, context) ? BB_CONN_CLOSE : next;
 }
 
 enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_context *context, uint32_t events)
@@ -333,7 +186,7 @@ enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_co
     if (head_begun && conn->state == BB_CONN_HEAD) return bb__conn_reject(conn, context, 408);
     if (conn->timeout.kind != BB_TIMEOUT_NONE) return BB_CONN_WAIT;
     if (conn->state == BB_CONN_BODY) {
-        if (body_too_slow(conn, context)) return bb__conn_reject(conn, context, 408);
+        if (bb__conn_sends_too_slowly(conn, context)) return bb__conn_reject(conn, context, 408);
         bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_BODY, context->now);
         return BB_CONN_WAIT;
     }

@@ -24,6 +24,7 @@
 #include "base/event_ring.h"
 #include "bontebok.h"
 #include "conn/conn_file.h"
+#include "conn/unbuffered.h"
 #include "http/h1_body.h"
 #include "http/h1_head.h"
 #include "system/response_spool.h"
@@ -47,7 +48,8 @@ struct bb__source {
 enum bb__conn_state {
     BB_CONN_HEAD,   /* idle, or in the middle of a head */
     BB_CONN_BODY,   /* the head is complete and stays in `in`; the body goes to the spool */
-    BB_CONN_SERVED, /* a complete request waits for a lane, or the host has the request */
+    BB_CONN_SERVED, /* a request waits for a lane, or the host has it; only an unbuffered body is incomplete
+                     */
     BB_CONN_FLUSH,  /* the response is complete; the client has not taken all of it */
     BB_CONN_LINGER, /* the response is sent, and the socket is half closed; input is dropped */
 };
@@ -110,6 +112,7 @@ struct bb__conn {
         size_t counted;    /* bytes of this connection that spool_budget->unsent includes */
     } unsent;
 
+    struct bb__unbuffered *unbuffered; /* NULL: the request's body is complete, or is in the spool */
     struct bb__body body;
     struct bb__spool spool;
     struct {               /* the time of the request's body */
@@ -366,6 +369,10 @@ enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_
 int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *context);
 
 /* conn_reject.c */
+
+/* Logs the fault, and sends the error response. error: errno, or 0. */
+enum bb__conn_next bb__conn_reject_fault(struct bb__conn *conn, struct bb__conn_context *context,
+                                         enum bb__fault fault, int error);
 
 /* Sends an error response to a request that the host never sees. Then lingers, so that the client can read
  * the response (RFC 9112 9.6). Bytes after the request are never parsed. */

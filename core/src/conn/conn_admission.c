@@ -1,5 +1,6 @@
 /* conn_admission.c: see conn_admission.h. A lane is a thread that serves requests. */
 #include "conn/conn_admission.h"
+#include "base/path_list.h"
 #include "base/tuning.h"
 
 /* ---- how long ---- */
@@ -28,14 +29,7 @@ static bool is_longer(uint64_t from, uint64_t now, uint64_t than)
 static bool is_health_check(const struct bb__conn_context *context)
 {
     const struct bb_slice *path = &context->head.path;
-    const char *at = context->settings->health_paths;
-    while (*at) {
-        size_t len = strcspn(at, " ");
-        if (len == path->len && memcmp(at, path->at, len) == 0) return true;
-        at += len;
-        at += strspn(at, " ");
-    }
-    return false;
+    return bb__path_is_listed(context->settings->health_paths, path->at, path->len, false);
 }
 
 static bool has_waited_enough(const struct bb__conn *conn, const struct bb__conn_context *context,

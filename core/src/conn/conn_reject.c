@@ -9,6 +9,12 @@ enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_contex
     return bb__conn_reject_with(conn, context, &error);
 }
 
+enum bb__conn_next bb__conn_reject_fault(struct bb__conn *conn, struct bb__conn_context *context,
+                                         enum bb__fault fault, int error)
+{
+    return bb__conn_reject(conn, context, bb__conn_report_fault(conn, context, fault, error));
+}
+
 enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
                                         const struct bb__h1_error *error)
 {
@@ -35,12 +41,17 @@ static uint32_t retry_after(const struct bb_settings *settings)
     return seconds < 1 ? 1 : seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
 }
 
+static bool is_incomplete(const struct bb__conn *conn)
+{
+    return conn->state != BB_CONN_SERVED || conn->unbuffered;
+}
+
 /* If the body is incomplete, the connection ends, so that the rest of the body need not be read (RFC 9112
  * 9.3). */
 static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
-    if (conn->state != BB_CONN_SERVED || !context->head.keep_alive || context->draining) return false;
+    if (is_incomplete(conn) || !context->head.keep_alive || context->draining) return false;
     return settings->keepalive_timeout > 0 &&
            (settings->max_keepalive_requests == 0 || conn->served < settings->max_keepalive_requests);
 }
@@ -53,7 +64,7 @@ enum bb__conn_next bb__conn_reject_queued(struct bb__conn *conn, struct bb__conn
                                  .keep_alive = may_keep_alive(conn, context),
                                  .minor_version = context->head.minor_version,
                                  .retry_after = retry_after(context->settings)};
-    if (conn->state != BB_CONN_SERVED) return bb__conn_reject_with(conn, context, &error);
+    if (is_incomplete(conn)) return bb__conn_reject_with(conn, context, &error);
 
     if (context->log) bb__conn_log_rejected(conn, context, &error);
     conn->keep_alive = error.keep_alive;

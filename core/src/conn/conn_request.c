@@ -27,7 +27,7 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
     if (bb__conn_check_client_gone(conn, context)) return BB_CONN_CLOSE;
     if (!bb__conn_parse_again(conn, context)) return reject_unservable(conn, context);
     bb__conn_note_method(conn, context);
-    conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0;
+    conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0 && !conn->unbuffered;
     if (context->admission) {
         if (bb__conn_is_overdue(conn, context))
             return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_TIME);
@@ -44,6 +44,7 @@ void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *conte
     request->listener = conn->listener;
     request->proxy_time = context->head.has_start ? bb__conn_proxy_time(conn, context) : 0;
     request->body_fd = conn->spool.fd;
+    request->unbuffered = conn->unbuffered != NULL;
     if (conn->body_in_buffer) {
         request->body = bb__buf_bytes(&conn->in) + conn->head.len;
         request->body_length = context->head.content_length;

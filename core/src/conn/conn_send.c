@@ -179,6 +179,7 @@ enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn
     size_t used = conn->head.len;
     if (conn->body_in_buffer) used += context->head.content_length;
     bb__buf_consume(&conn->in, used);
+    if (conn->unbuffered) bb__conn_end_unbuffered(conn);
     conn->body_in_buffer = false;
     conn->head.seen = 0;
     conn->head_method = false;

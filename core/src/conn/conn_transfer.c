@@ -66,14 +66,15 @@ static bool add_body(struct parcel *parcel, const struct bb__spool *spool)
 int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
                       const struct bb__shared_queue *shared_queue)
 {
+    bool unread = conn->unbuffered != NULL; /* the receiver parses the head as if it were new */
     struct parcel parcel = {
         .note = {.layout = LAYOUT,
                  .size = sizeof parcel.note,
-                 .served = conn->served,
+                 .served = conn->served - unread,
                  .ready_at = conn->wait.ready_at,
                  .in_len = bb__buf_len(&conn->in),
                  .body_len = conn->spool.length,
-                 .has_request = conn->state == BB_CONN_SERVED,
+                 .has_request = conn->state == BB_CONN_SERVED && !unread,
                  .tcp = conn->tcp,
                  .listener = conn->listener,
                  .address = addresses[conn->listener]},

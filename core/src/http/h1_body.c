@@ -5,8 +5,9 @@
  * the chunk sizes "0x5", "+5", " 5" and "5 ", a size that overflows, a bare LF in an extension, and data
  * without a following CRLF. All of these end in the state REFUSED. */
 #include "http/h1_body.h"
-
 #include "http/h1_scan.h"
+
+#include <string.h>
 
 /* RFC 9112 7.1. Each arrow stands for one byte, except "last byte": DATA and LENGTH take runs of bytes.
  *
@@ -229,6 +230,29 @@ int bb__body_decode(struct bb__body *body, const char *in, size_t len, size_t *u
     default:
         return BB_AGAIN;
     }
+}
+
+int bb__body_decode_all(struct bb__body *body, uint64_t max, char *in, size_t len, size_t *used,
+                        struct bb_slice *out)
+{
+    char *first = in;
+    size_t gathered = 0;
+    int code;
+    *used = 0;
+    do {
+        size_t step;
+        struct bb_slice run;
+        code = bb__body_decode(body, in + *used, len - *used, &step, &run);
+        *used += step;
+        if (code >= 400) return code;
+        if (max > 0 && body->announced > max) return 413;
+        if (run.len == 0) continue;
+        if (gathered == 0) first = in + (run.at - in);
+        memmove(first + gathered, run.at, run.len);
+        gathered += run.len;
+    } while (code != BB_OK && *used < len);
+    *out = (struct bb_slice){first, gathered};
+    return code;
 }
 
 bool bb__body_done(const struct bb__body *body)

@@ -33,6 +33,12 @@ void bb__body_start_chunked(struct bb__body *body, uint32_t trailer_bytes_max, u
  * depend on how the input is divided among calls. */
 int bb__body_decode(struct bb__body *body, const char *in, size_t len, size_t *used, struct bb_slice *out);
 
+/* Decodes all bytes of the body that in[0..len) has. *used: bytes of the input that were decoded. *out: the
+ * body bytes, which are moved together inside the input. max: bytes; 0: no limit. Returns as
+ * bb__body_decode(), or 413: the sizes of the chunks announce more than `max` bytes. */
+int bb__body_decode_all(struct bb__body *body, uint64_t max, char *in, size_t len, size_t *used,
+                        struct bb_slice *out);
+
 bool bb__body_done(const struct bb__body *body);
 
 /* Returns how many bytes of a chunked body were decoded. */

@@ -14,10 +14,11 @@
 static uint64_t end_of(const struct bb_lane *lane, uint64_t limit, bool known)
 {
     if (limit == 0 || known || !lane->watched.has_request || atomic_load(&lane->reply.waits) ||
-        atomic_load(&lane->reply.untimed))
+        atomic_load(&lane->reply.receives) || atomic_load(&lane->reply.untimed))
         return UINT64_MAX;
     uint64_t extra = lane->extended.word == lane->watched.word ? lane->extended.ms : 0;
-    return lane->watched.since / 1000 + limit + extra + atomic_load(&lane->reply.waited);
+    uint64_t waited = atomic_load(&lane->reply.waited) + atomic_load(&lane->reply.received_for);
+    return lane->watched.since / 1000 + limit + extra + waited;
 }
 
 static uint64_t soft_end(const struct bb_lane *lane)

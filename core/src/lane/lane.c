@@ -233,11 +233,12 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->pick.looked = false;
         atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
         lane->handed_out = lane->context.now;
-        lane->reply.sent = lane->reply.ended = lane->reply.detached = false;
+        lane->reply.sent = lane->reply.ended = lane->reply.detached = lane->reply.has_received = false;
         lane->reply.failed = BB_OK;
         lane->reply.write_progress = lane->context.now;
         lane->reply.moments = 0;
         atomic_store_explicit(&lane->reply.waited, 0, memory_order_relaxed);
+        atomic_store_explicit(&lane->reply.received_for, 0, memory_order_relaxed);
         atomic_store_explicit(&lane->reply.taking, 0, memory_order_relaxed);
         atomic_store_explicit(&lane->reply.untimed, false, memory_order_relaxed);
         lane->reply.spools = false;

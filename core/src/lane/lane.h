@@ -22,6 +22,7 @@ enum bb__then {
     BB_THEN_GO_ON,     /* the response is complete: keep or close the connection */
     BB_THEN_CLOSE,     /* the I/O thread has answered: close the connection */
     BB_THEN_RESET,     /* the response is incomplete: reset the connection */
+    BB_THEN_REJECT,    /* the request's body is rejected: send the error response */
     BB_THEN_FORGET,    /* the connection has left the lane: close only the descriptor */
     BB_THEN_STEP_BACK, /* see bb_lane_step_back() */
     BB_THEN_WAKE,      /* the lane was woken, and its thread waits for the host's global lock */

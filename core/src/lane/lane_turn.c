@@ -100,6 +100,17 @@ static inline void go_on(struct bb_lane *lane)
         (void)bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }
 
+/* If the client may still be sending its body, closing at once could reset the connection before the client
+ * has read the response (RFC 9112 9.6). */
+static void close_answered(struct bb_lane *lane, struct bb__conn *conn)
+{
+    conn->keep_alive = false;
+    conn->linger = true;
+    enum bb__conn_next next =
+        conn->unbuffered ? bb__conn_after_response(conn, &lane->context) : BB_CONN_CLOSE;
+    (void)bb__lane_settle(lane, conn, next);
+}
+
 static void end_otherwise(struct bb_lane *lane, enum bb__then then)
 {
     struct bb__conn *conn = lane->current;
@@ -113,7 +124,10 @@ static void end_otherwise(struct bb_lane *lane, enum bb__then then)
         bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_ABANDON);
         break;
     case BB_THEN_CLOSE:
-        bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
+        close_answered(lane, conn);
+        break;
+    case BB_THEN_REJECT:
+        (void)bb__lane_settle(lane, conn, bb__conn_reject(conn, &lane->context, conn->unbuffered->status));
         break;
     case BB_THEN_RESET:
         bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);

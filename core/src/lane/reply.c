@@ -19,6 +19,7 @@ static bool may_keep_alive(const struct bb_lane *lane)
 {
     const struct bb_settings *settings = &lane->worker->settings;
     if (bb__worker_is_last(lane->worker)) return false;
+    if (lane->current->unbuffered && !bb__conn_has_read_body(lane->current)) return false;
     if (settings->keepalive_timeout == 0 || lane->context.now < lane->accept.crowded_until) return false;
     return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
 }
@@ -301,6 +302,13 @@ int bb_reply_end(struct bb_lane *lane)
     return BB_OK;
 }
 
+/* Whether the client gets an error response for its unbuffered body. */
+static bool has_rejected_body(const struct bb_lane *lane)
+{
+    const struct bb__unbuffered *body = lane->current->unbuffered;
+    return body && body->status != 0 && !lane->reply.sent;
+}
+
 void bb_reply_abort(struct bb_lane *lane)
 {
     if (!bb__lane_current(lane) || lane->turn.then != BB_THEN_NOTHING) return;
@@ -311,8 +319,8 @@ void bb_reply_abort(struct bb_lane *lane)
     bb__reply_stop_gathering(lane);
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
-    bool answered = !bb__lane_stop_sending(lane);
-    if (lane->context.log && !answered) bb__lane_log_end(lane, true);
+    bool answered = !bb__lane_stop_sending(lane), rejects = !answered && has_rejected_body(lane);
+    if (lane->context.log && !answered && !rejects) bb__lane_log_end(lane, true);
     lane->reply.sent = true;
-    bb__lane_reclaim_set(lane, answered ? BB_THEN_CLOSE : BB_THEN_RESET);
+    bb__lane_reclaim_set(lane, answered ? BB_THEN_CLOSE : rejects ? BB_THEN_REJECT : BB_THEN_RESET);
 }

@@ -41,13 +41,16 @@ struct bb__lane_gather {
 /* The reply under construction. */
 struct bb__lane_reply {
     struct bb__h1_reply encoder;
-    struct bb__buf staged;       /* the head and small parts, which are sent together */
-    uint64_t write_progress;     /* ms, when the client last took bytes while bytes were pending */
-    uint64_t body_length;        /* bytes of the body that bb_reply_write() has taken */
-    atomic_uint_fast64_t waited; /* ms that the lane has waited for the client */
+    struct bb__buf staged;             /* the head and small parts, which are sent together */
+    uint64_t write_progress;           /* ms, when the client last took bytes while bytes were pending */
+    uint64_t body_length;              /* bytes of the body that bb_reply_write() has taken */
+    atomic_uint_fast64_t waited;       /* ms that the lane has waited until the client took bytes */
+    atomic_uint_fast64_t received_for; /* ms that the lane has waited for the request's body */
     atomic_uint_fast64_t
         taking;           /* 1 + bytes per second that the client took at the last wait; 0: no wait yet */
     atomic_bool untimed;  /* lane_detach.c: no time limit applies any more */
+    atomic_bool receives; /* request_read.c: the lane waits for the request's body now */
+    bool has_received;    /* the lane has waited for the request's body */
     atomic_bool waits;    /* the lane waits for the client now, and the I/O thread may end the wait */
     int64_t given;        /* bytes that the socket has taken */
     int64_t taken_before; /* bytes that the client had taken before the first wait: see reply_wait.c */

@@ -2,15 +2,20 @@
  * The host (the program that calls the core) gets another descriptor of the socket. The lane keeps its own
  * descriptor until the request ends. Otherwise the number could belong to another connection while the I/O
  * thread still uses it. See bontebok_stream.h for the contracts. */
+#include "stream/request_read.h"
 #include "stream/stream.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Returns the bytes that the client has sent after its request. */
+/* Returns the bytes that the client has sent after its request. If the request's body is unbuffered, these
+ * are all bytes that the host has not read. */
 static struct bb_slice unread_of(const struct bb_lane *lane)
 {
     const struct bb__conn *conn = lane->current;
+    if (conn->unbuffered && bb__buf_len(&conn->unbuffered->rest) > 0)
+        return (struct bb_slice){bb__buf_bytes(&conn->unbuffered->rest),
+                                 bb__buf_len(&conn->unbuffered->rest)};
     size_t used = conn->head.len;
     if (conn->body_in_buffer) used += lane->request.head.content_length;
     return (struct bb_slice){bb__buf_bytes(&conn->in) + used, bb__buf_len(&conn->in) - used};
@@ -77,11 +82,14 @@ int bb_lane_hijack(struct bb_lane *lane, int *fd, struct bb_slice *unread)
 
 int bb_lane_detach(struct bb_lane *lane, struct bb_stream **created)
 {
-    const struct bb__conn *conn = bb__lane_current(lane);
-    if (!conn || lane->reply.failed != BB_OK || lane->reply.sent || bb__conn_has_unsent(conn))
-        return BB_EGONE;
+    struct bb__conn *conn = bb__lane_current(lane);
+    if (!conn || lane->reply.failed != BB_OK || lane->reply.sent) return BB_EGONE;
+    int code = conn->unbuffered ? bb__request_begin_to_read(lane) : BB_OK;
+    if (code != BB_OK) return code;
+    if (bb__conn_has_unsent(conn)) return BB_EGONE;
+    struct bb_slice unread = conn->unbuffered ? (struct bb_slice){"", 0} : unread_of(lane);
     struct bb_stream *stream;
-    int code = bb__stream_new(&stream, lane->worker, conn, &lane->reply.encoder, unread_of(lane));
+    code = bb__stream_new(&stream, lane->worker, conn, &lane->reply.encoder, unread);
     if (code != BB_OK) return code;
     if (!claim(lane, bb_stream_is_upgrade(stream))) {
         bb__stream_leave(stream);
@@ -89,6 +97,8 @@ int bb_lane_detach(struct bb_lane *lane, struct bb_stream **created)
     }
     forget(lane, bb_stream_is_upgrade(stream));
     bb__stream_put_head(stream, &lane->reply.staged);
+    bb__stream_put_body(stream, conn->unbuffered);
+    conn->unbuffered = NULL;
     *created = stream;
     return BB_OK;
 }
@@ -102,14 +112,19 @@ void bb_lane_rejoin(struct bb_lane *lane, struct bb_stream *stream)
     reply->detached = false;
     reply->ended = true;
     reply->ended_as = reply->failed = BB_OK;
+    lane->current->unbuffered = bb__stream_take_body(stream);
     bb__stream_leave(stream);
 }
 
 /* The I/O thread sees the lane wait for its client: the time does not count for request_timeout, and if other
- * requests need the lane, a slow client is reset (io_readers.c). */
-void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream)
+ * requests need the lane, a client that reads slowly is reset (io_readers.c). */
+void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream, enum bb_stream_event event)
 {
     uint64_t since = bb__clock_ms();
+    if (event == BB_STREAM_READABLE) {
+        bb__request_await(lane, bb_stream_fd(stream));
+        return;
+    }
     bb__reply_begin_to_wait(lane, bb__stream_taking_rate(stream));
     bb_stream_wait(stream, BB_STREAM_WRITABLE);
     atomic_fetch_add(&lane->reply.waited, bb__clock_ms() - since);

@@ -32,8 +32,9 @@ struct bb_stream {
     uint64_t served;
     char peer[BB_PEER_MAX];
     struct bb__h1_reply encoder;
-    struct bb__buf out;    /* framed bytes that the socket has not taken */
-    struct bb__buf unread; /* bytes that came before the stream began */
+    struct bb__buf out;          /* framed bytes that the socket has not taken */
+    struct bb__buf unread;       /* bytes that came before the stream began */
+    struct bb__unbuffered *body; /* the request's body, if it is unbuffered; else NULL */
     uint64_t body_length;
     struct {               /* while the socket takes no more */
         uint64_t since;    /* ms, when `out` began to wait; 0: it does not wait */
@@ -71,6 +72,18 @@ void bb__stream_put_head(struct bb_stream *stream, struct bb__buf *head)
 {
     stream->out = *head;
     *head = (struct bb__buf){0};
+}
+
+void bb__stream_put_body(struct bb_stream *stream, struct bb__unbuffered *body)
+{
+    stream->body = body;
+}
+
+struct bb__unbuffered *bb__stream_take_body(struct bb_stream *stream)
+{
+    struct bb__unbuffered *body = stream->body;
+    stream->body = NULL;
+    return body;
 }
 
 void bb__stream_leave(struct bb_stream *stream)
@@ -227,6 +240,8 @@ int bb_stream_read(struct bb_stream *stream, char *bytes, size_t len, size_t *go
     size_t here = bb__buf_len(&stream->unread);
     *got = 0;
     if (is_over(stream)) return BB_EGONE;
+    if (stream->body)
+        return bb__unbuffered_read(stream->body, stream->fd, &stream->worker->settings, bytes, len, got);
     if (!stream->is_upgrade) return BB_EOF;
     if (here == 0) {
         int code = bb__sock_recv(stream->fd, bytes, len, got);
@@ -263,7 +278,7 @@ static bool pass_on(const struct bb_stream *stream)
                             .tcp = stream->tcp,
                             .listener = stream->listener,
                             .served = stream->served,
-                            .in = stream->unread};
+                            .in = stream->body ? stream->body->rest : stream->unread};
     bb__spool_start(&conn.spool);
     memcpy(conn.peer, stream->peer, sizeof conn.peer);
     return bb__conn_transfer(&conn, stream->worker->listen.addresses, &stream->worker->shared.queue) == BB_OK;
@@ -301,5 +316,6 @@ void bb_stream_free(struct bb_stream *stream)
     end_socket(stream);
     bb__buf_free(&stream->out);
     bb__buf_free(&stream->unread);
+    bb__unbuffered_free(stream->body);
     free(stream);
 }

@@ -12,6 +12,10 @@ int bb__stream_new(struct bb_stream **stream, struct bb_worker *worker, const st
 /* Moves the head of the response into the stream. */
 void bb__stream_put_head(struct bb_stream *stream, struct bb__buf *head);
 
+/* Moves the unbuffered body of the request into the stream, and out of it. NULL: there is none. */
+void bb__stream_put_body(struct bb_stream *stream, struct bb__unbuffered *body);
+struct bb__unbuffered *bb__stream_take_body(struct bb_stream *stream);
+
 /* Returns whether the body has ended as announced, and the socket has taken all of it. */
 bool bb__stream_is_complete(const struct bb_stream *stream);
 

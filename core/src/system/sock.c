@@ -257,13 +257,23 @@ int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent)
     return code;
 }
 
-int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
+static int wait_for(short events, int fd, int wake_fd, int timeout_ms)
 {
-    struct pollfd watched[2] = {{.fd = fd, .events = POLLOUT}, {.fd = wake_fd, .events = POLLIN}};
+    struct pollfd watched[2] = {{.fd = fd, .events = events}, {.fd = wake_fd, .events = POLLIN}};
     int count = poll(watched, 2, timeout_ms);
     if (count < 0) return BB_AGAIN;
     if (count == 0) return BB_EGONE;
     return watched[1].revents ? BB_AGAIN : BB_OK;
+}
+
+int bb__sock_wait_readable(int fd, int wake_fd, int timeout_ms)
+{
+    return wait_for(POLLIN, fd, wake_fd, timeout_ms);
+}
+
+int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
+{
+    return wait_for(POLLOUT, fd, wake_fd, timeout_ms);
 }
 
 int bb__sock_untaken(int fd)

@@ -196,6 +196,47 @@ static void test_pipelined_requests_move(void **state)
     end(move);
 }
 
+static void set_unbuffered(struct side *side)
+{
+    strcpy(side->worker->settings.unbuffered_bodies, "/in");
+}
+
+#define UNBUFFERED "POST /in HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab"
+
+/* The receiver parses the head as if it were new. */
+static void test_an_unbuffered_body_moves(void **state)
+{
+    (void)state;
+    struct move *move = begin();
+    set_unbuffered(&move->from);
+    set_unbuffered(&move->to);
+    move->from.context.read_at = 123456789;
+    say_text(move, UNBUFFERED, BB_CONN_REQUEST);
+    move_request(move);
+    assert_target(move, "/in");
+    assert_true(move->request.unbuffered);
+    assert_int_equal(move->conn->served, 1);
+    assert_int_equal(move->conn->wait.ready_at, 123456789);
+    assert_int_equal(bb__conn_move_rest(move->conn), BB_OK);
+    assert_int_equal(bb__buf_len(&move->conn->unbuffered->rest), 2);
+    end(move);
+}
+
+static void test_the_receiver_may_buffer_the_body(void **state)
+{
+    (void)state;
+    struct move *move = begin();
+    set_unbuffered(&move->from);
+    say_text(move, UNBUFFERED, BB_CONN_REQUEST);
+    move_it(move);
+    assert_int_equal(bb__conn_resume(move->conn, &move->to.context), BB_CONN_WAIT);
+    say_text(move, "cd", BB_CONN_REQUEST);
+    take_request(move, BB_CONN_REQUEST);
+    assert_body(move, "abcd", 4);
+    assert_int_equal(move->conn->served, 1);
+    end(move);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +250,8 @@ int main(void)
         cmocka_unit_test(test_a_long_head_moves),
         cmocka_unit_test(test_head_and_body_move_as_files),
         cmocka_unit_test(test_pipelined_requests_move),
+        cmocka_unit_test(test_an_unbuffered_body_moves),
+        cmocka_unit_test(test_the_receiver_may_buffer_the_body),
     };
     return cmocka_run_group_tests_name("conn_transfer", tests, NULL, NULL);
 }

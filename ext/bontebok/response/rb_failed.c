@@ -57,7 +57,8 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
     exchange->error = error;
     if (!NIL_P(exchange->each)) bbr_each_detach(exchange->each); /* the body's `close` must not write */
     if (!NIL_P(exchange->stream)) bbr_stream_abort(exchange->stream);
-    if (is_gone(exchange, error)) return;
+    /* The core responds to a bad body, for example with 413. */
+    if (is_gone(exchange, error) || RTEST(rb_obj_is_kind_of(error, bbr_eBadBody))) return;
     VALUE response = bbr_tell_failure(exchange, error);
     bool over = exchange->gone || bb_reply_sent(exchange->lane->core);
     bool given = !over && may_respond(exchange, response);

@@ -4,7 +4,9 @@
  * application forgets the Stream, the GC frees it, and the connection is reset. */
 #include "response/rb_stream.h"
 
-static ID id_new, id_read;
+#include <ruby/io.h>
+
+static ID id_new, id_read, id_readpartial;
 
 VALUE bbr_stream_new(struct bbr_exchange *exchange)
 {
@@ -17,6 +19,7 @@ VALUE bbr_stream_new(struct bbr_exchange *exchange)
     stream->worker->holders++;
     stream->is_upgrade = bb_stream_is_upgrade(stream->core);
     stream->exchange = exchange;
+    bbr_input_follow(stream->input, &bbr_stream_source, self);
     exchange->detached = true;
     return self;
 }
@@ -54,7 +57,7 @@ void bbr_stream_leave(VALUE self)
         bbr_stream_drop(stream);
         return;
     }
-    if (!NIL_P(exchange->input)) bbr_input_keep(exchange->input);
+    if (!NIL_P(exchange->input)) RB_OBJ_WRITE(self, &stream->input, bbr_input_keep(exchange->input));
     exchange->input = Qnil;
     VALUE body = exchange->body == Qundef ? Qnil : exchange->body;
     exchange->body = Qundef;
@@ -120,8 +123,9 @@ static VALUE stream_readpartial(int argc, VALUE *argv, VALUE self)
 {
     struct stream *stream = bbr_stream_of(self);
     rb_check_arity(argc, 1, 2);
-    VALUE bytes = stream->is_upgrade && !stream->read_closed ? bbr_stream_receive(argc, argv, self, true)
-                                                             : stream_read(argc, argv, self);
+    if (stream->read_closed) rb_raise(rb_eIOError, "not opened for reading");
+    if (!stream->is_upgrade) return rb_funcallv(stream->input, id_readpartial, argc, argv);
+    VALUE bytes = bbr_stream_receive(argc, argv, self, true);
     if (NIL_P(bytes)) rb_eof_error();
     return bytes;
 }
@@ -184,6 +188,7 @@ void bbr_init_stream(VALUE core)
 {
     id_new = rb_intern("new");
     id_read = rb_intern("read");
+    id_readpartial = rb_intern("readpartial");
     VALUE class = bbr_init_stream_object(core);
     rb_define_method(class, "write", stream_write, -1);
     rb_define_method(class, "<<", stream_append, 1);

@@ -5,8 +5,6 @@
 
 #include "rb_bontebok.h"
 
-#include <ruby/io.h>
-
 struct stream {
     struct bb_stream *core;        /* NULL: the connection is gone, or the lane has it again */
     struct bbr_worker *worker;     /* held, because the core's stream must not outlive its worker */
@@ -14,7 +12,6 @@ struct stream {
     VALUE input;                   /* rack.input, for read */
     VALUE rest;                    /* nil, or the work that is left after the response (rb_finish.c) */
     VALUE lock;                    /* a Mutex: the parts of two threads must not mix */
-    VALUE io;                      /* nil, or an IO for a fiber scheduler */
     unsigned waiting;              /* threads and fibers that wait for the client; they use `core` */
     bool is_upgrade;
     bool body_read; /* `read` has returned the whole body of the request */
@@ -37,6 +34,9 @@ void bbr_stream_put(VALUE self, VALUE part, bool last);
 
 /* Reads as IO#read, or if `partial` as IO#readpartial, but returns nil at the end. */
 VALUE bbr_stream_receive(int argc, VALUE *argv, VALUE self, bool partial);
+
+/* Reads the unbuffered body of the request from a Stream. */
+extern const struct bbr_body_source bbr_stream_source;
 
 /* Whether no byte can follow in any direction. */
 bool bbr_stream_is_over(const struct stream *stream);

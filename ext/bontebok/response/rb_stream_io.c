@@ -1,12 +1,7 @@
-/* rb_stream_io.c: see rb_stream.h. Sends and reads the bytes of a Stream, and waits for the client. A thread
- * waits without the GVL. A fiber of a non-blocking thread waits in the fiber scheduler, so that other fibers
- * of the thread can run. */
+/* rb_stream_io.c: see rb_stream.h. Sends and reads the bytes of a Stream, and waits for the client. */
 #include "response/rb_stream.h"
 
-#include <ruby/thread.h>
-#ifdef HAVE_RB_FIBER_SCHEDULER_CURRENT
-#include <ruby/fiber/scheduler.h>
-#endif
+#include <ruby/io.h>
 
 /* Bytes that one read from the socket asks for. */
 #define WINDOW (16 * 1024)
@@ -17,22 +12,20 @@ struct wait {
     struct stream *stream;
     enum bb_stream_event event;
     struct bb_lane *lane; /* NULL, or the lane of the thread that waits for its client */
-    VALUE scheduler;
 };
 
-/* The lane that waits, if its own thread writes during the request. */
-static struct bb_lane *waiting_lane(const struct stream *stream, enum bb_stream_event event)
+/* The lane that waits, if its own thread uses the stream during the request. */
+static struct bb_lane *waiting_lane(const struct stream *stream)
 {
     const struct bbr_exchange *exchange = stream->exchange;
-    bool own = exchange && event == BB_STREAM_WRITABLE && exchange->thread == rb_thread_current();
-    return own ? exchange->lane->core : NULL;
+    return exchange && exchange->thread == rb_thread_current() ? exchange->lane->core : NULL;
 }
 
 static void *without_gvl_wait(void *argument)
 {
     const struct wait *wait = argument;
     if (wait->lane)
-        bb_lane_wait_for_stream(wait->lane, wait->stream->core);
+        bb_lane_wait_for_stream(wait->lane, wait->stream->core, wait->event);
     else
         bb_stream_wait(wait->stream->core, wait->event);
     return NULL;
@@ -41,13 +34,8 @@ static void *without_gvl_wait(void *argument)
 static VALUE wait_for_client(VALUE argument)
 {
     struct wait *wait = (struct wait *)argument;
-#ifdef HAVE_RB_FIBER_SCHEDULER_CURRENT
-    if (!NIL_P(wait->scheduler)) {
-        int events = wait->event == BB_STREAM_READABLE ? RB_WAITFD_IN : RB_WAITFD_OUT;
-        return rb_fiber_scheduler_io_wait(wait->scheduler, wait->stream->io, INT2NUM(events), INT2FIX(1));
-    }
-#endif
-    rb_thread_call_without_gvl(without_gvl_wait, wait, RUBY_UBF_IO, NULL);
+    int events = wait->event == BB_STREAM_READABLE ? RB_WAITFD_IN : RB_WAITFD_OUT;
+    bbr_wait_for_descriptor(bb_stream_fd(wait->stream->core), events, without_gvl_wait, wait);
     return Qnil;
 }
 
@@ -60,19 +48,8 @@ static VALUE end_wait(VALUE argument)
 
 static void await(VALUE self, enum bb_stream_event event)
 {
-    struct wait wait = {.stream = bbr_stream_of(self), .event = event, .scheduler = Qnil};
-    struct stream *stream = wait.stream;
-    wait.lane = waiting_lane(stream, event);
-#ifdef HAVE_RB_FIBER_SCHEDULER_CURRENT
-    wait.scheduler = rb_fiber_scheduler_current();
-    if (!NIL_P(wait.scheduler) && NIL_P(stream->io)) {
-        VALUE options = rb_hash_new();
-        rb_hash_aset(options, ID2SYM(rb_intern("autoclose")), Qfalse);
-        VALUE arguments[] = {INT2NUM(bb_stream_fd(stream->core)), rb_str_new_cstr("r+"), options};
-        VALUE io = rb_funcallv_kw(rb_cIO, rb_intern("for_fd"), 3, arguments, RB_PASS_KEYWORDS);
-        RB_OBJ_WRITE(self, &stream->io, io);
-    }
-#endif
+    struct stream *stream = bbr_stream_of(self);
+    struct wait wait = {stream, event, waiting_lane(stream)};
     stream->waiting++;
     rb_ensure(wait_for_client, (VALUE)&wait, end_wait, (VALUE)&wait);
     RB_GC_GUARD(self);
@@ -86,7 +63,6 @@ void bbr_stream_drop(struct stream *stream)
     stream->core = NULL;
     if (stream->worker) bbr_worker_release(stream->worker);
     stream->worker = NULL;
-    stream->io = Qnil;
 }
 
 bool bbr_stream_is_over(const struct stream *stream)
@@ -196,3 +172,20 @@ VALUE bbr_stream_receive(int argc, VALUE *argv, VALUE self, bool partial)
     }
     return RSTRING_LEN(string) == 0 && wanted > 0 ? Qnil : string;
 }
+
+/* ---- the unbuffered body of the request ---- */
+
+static int read_body(VALUE self, char *bytes, size_t len, size_t *got)
+{
+    struct stream *stream = bbr_stream_of(self);
+    if (stream->dropped) rb_raise(rb_eIOError, "the stream is closed");
+    if (!stream->core) rb_raise(rb_eIOError, "the request has ended");
+    return bb_stream_read(stream->core, bytes, len, got);
+}
+
+static void await_body(VALUE self)
+{
+    await(self, BB_STREAM_READABLE);
+}
+
+const struct bbr_body_source bbr_stream_source = {read_body, await_body};

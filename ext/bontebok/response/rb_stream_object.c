@@ -9,7 +9,6 @@ static void stream_mark(void *data)
     rb_gc_mark_movable(stream->input);
     rb_gc_mark_movable(stream->rest);
     rb_gc_mark_movable(stream->lock);
-    rb_gc_mark_movable(stream->io);
 }
 
 static void stream_compact(void *data)
@@ -18,7 +17,6 @@ static void stream_compact(void *data)
     stream->input = rb_gc_location(stream->input);
     stream->rest = rb_gc_location(stream->rest);
     stream->lock = rb_gc_location(stream->lock);
-    stream->io = rb_gc_location(stream->io);
 }
 
 static void stream_free(void *data)
@@ -54,7 +52,7 @@ VALUE bbr_stream_allocate(void)
 {
     struct stream *stream;
     VALUE self = TypedData_Make_Struct(stream_class, struct stream, &stream_type, stream);
-    stream->input = stream->rest = stream->lock = stream->io = Qnil;
+    stream->input = stream->rest = stream->lock = Qnil;
     return self;
 }
 

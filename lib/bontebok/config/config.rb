@@ -89,7 +89,8 @@ module Bontebok
       settings = OptionTable.core.to_h { |option| [option.key, self[option.key]] }
       settings.merge(spool_dir: self[:spool_dir], server_name: self[:server], x_sendfile: self[:x_sendfile].join("\n"),
                      trusted_proxies: self[:trusted_proxies], health_paths: self[:health_paths].join(" "),
-                     access_log: self[:access_log], access_log_format: self[:access_log_format])
+                     unbuffered_bodies: self[:unbuffered_bodies].join(" "), access_log: self[:access_log],
+                     access_log_format: self[:access_log_format])
     end
 
     # [[name, value as text, source], ...] in the order of the table.

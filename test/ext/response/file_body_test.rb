@@ -149,6 +149,7 @@ class FileBodyTest < Support::LaneCase
     end
     server.connect do |client|
       client.request("GET", "/large")
+      server.await_requests(1)
       server.connect do |other|
         other.request("GET", "/busy")
         entered.pop

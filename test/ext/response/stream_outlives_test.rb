@@ -166,12 +166,4 @@ class StreamOutlivesTest < Support::LaneCase
     assert_equal 500, server.get.status
     assert_match(/101/, server.next_report.error.message)
   end
-
-  private
-
-  # Overwrites the thread's C stack, in which the garbage collector could find a reference to the stream. Array#each is
-  # a function in C.
-  def dive(depth)
-    depth.zero? || [depth - 1].each { |less| dive(less) }
-  end
 end

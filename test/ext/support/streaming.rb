@@ -20,5 +20,11 @@ module Support
     def await_stream(server)
       assert_equal :detached, server.next_report.level
     end
+
+    # Overwrites the thread's C stack, in which the garbage collector could find a reference to the stream. Array#each
+    # is a function in C.
+    def dive(depth)
+      depth.zero? || [depth - 1].each { |less| dive(less) }
+    end
   end
 end

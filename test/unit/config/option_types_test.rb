@@ -70,7 +70,7 @@ class OptionTypesTest < Minitest::Test
   end
 
   def test_a_path_begins_with_a_slash
-    paths = Types::Paths.new
+    paths = Types::Paths.new(255)
     assert_reads paths, "/up" => ["/up"], "/up  /healthz" => ["/up", "/healthz"], ["/up", :"/~a"] => ["/up", "/~a"],
                         "none" => [], "" => [], [] => []
     assert_refuses paths, "paths that begin with /, of 255 characters in all", "up", "/up?x", "/u#p", "/ up",

@@ -29,6 +29,13 @@ module Bontebok
                    "clients are reset. If the server has only one thread, the client is reset after other requests " \
                    "have waited for 1 s. 0: no limit.",
                    section: TITLE, core: true),
+        Option.new("UnbufferedBodies", OptionTypes::Paths.new(1023), [].freeze,
+                   "Paths whose request bodies the application reads itself. The application is called when the head " \
+                   "of the request has arrived, and it reads the body from rack.input while the body arrives. A path " \
+                   "that ends with / also stands for all paths below it; / stands for all paths. A thread waits " \
+                   "while a client sends slowly, so use this option only for the paths that need it. none: the " \
+                   "application is called when the whole body has arrived.",
+                   section: TITLE),
         Option.new("ResponseBuffer", SIZE, 1 << 20,
                    "Maximum size of a response's unsent part in memory. If a client is too slow, the rest goes to a " \
                    "file in SpoolDir, and the thread serves the next request. All connections of a worker together " \

@@ -42,7 +42,7 @@ module Bontebok
                    "once, before the rest of its body is read. The connection stays open if the whole request has " \
                    "arrived. 0: no limit.",
                    section: TITLE, core: true),
-        Option.new("HealthPaths", OptionTypes::Paths.new, [].freeze,
+        Option.new("HealthPaths", OptionTypes::Paths.new(255), [].freeze,
                    "Paths of health checks, with spaces between them. MaxQueue and QueueTimeout never reject a " \
                    "request for one of these paths.",
                    section: TITLE),

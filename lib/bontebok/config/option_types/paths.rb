@@ -4,10 +4,13 @@ module Bontebok
   module OptionTypes
     # Paths of requests, not percent-decoded: an Array, a text with spaces between the paths, or "none".
     class Paths
-      # The core has one text of 256 bytes for all paths.
-      MAX = 255
       NONE = "none"
       PATH = %r{\A/[!-~&&[^?#]]*\z}
+
+      # max: bytes of all paths together, with the spaces between them.
+      def initialize(max)
+        @max = max
+      end
 
       def metavar
         "PATHS"
@@ -15,9 +18,9 @@ module Bontebok
 
       def read(value)
         paths = value == NONE ? [] : Array(value).flat_map { |text| text.to_s.b.split }
-        return paths.freeze if paths.all?(PATH) && show(paths).size <= MAX
+        return paths.freeze if paths.all?(PATH) && show(paths).size <= @max
 
-        raise Invalid, "paths that begin with /, of #{MAX} characters in all"
+        raise Invalid, "paths that begin with /, of #{@max} characters in all"
       end
 
       def show(paths)

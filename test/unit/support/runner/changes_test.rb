@@ -14,7 +14,7 @@ class ChangesTest < Support::TestCase
     "core/src/http/h1_head.c" => [%w[core arm64 fuzz ext conform], %w[unit memory]],
     "core/src/conn/conn.h" => [%w[core threads integration timing], %w[arm64 fuzz]],
     "core/test/conn/conn_test.c" => [%w[core threads], %w[ext integration]],
-    "ext/bontebok/rb_env.c" => [%w[ext ext-rack2 conform], %w[core unit]],
+    "ext/bontebok/request/rb_env.c" => [%w[ext ext-rack2 conform], %w[core unit]],
     "ext/bontebok_bench/extconf.rb" => [%w[load], %w[ext integration]],
     "lib/bontebok/cli/cli.rb" => [%w[unit integration interop], %w[core ext]],
     "test/unit/cli/cli_test.rb" => [%w[unit lint], %w[integration]],

@@ -135,10 +135,11 @@ VALUE bbr_env_build(struct bbr_exchange *exchange)
     set_target(env, &request->head, lane);
     if (request->head.minor_version == 0) set_old_protocol(env, lane);
     if (RB_UNLIKELY(request->head.upgrade)) set(env, BBR_PROTOCOL, bbr_protocol_offers(request));
-    if (request->head.chunked) set_decoded_length(env, request);
+    if (request->head.chunked && !request->unbuffered) set_decoded_length(env, request);
     set_time(env, BBR_QUEUE_TIME, request->queue_time);
     set_time(env, BBR_PROXY_TIME, request->proxy_time);
-    if (request->body_length > 0) set(env, BBR_RACK_INPUT, exchange->input = bbr_input_new(request));
+    if (request->body_length > 0 || request->unbuffered)
+        set(env, BBR_RACK_INPUT, exchange->input = bbr_input_new(exchange));
     return env;
 }
 

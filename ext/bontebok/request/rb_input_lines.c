@@ -1,6 +1,6 @@
 /* rb_input_lines.c: the methods of rack.input that read lines and characters. rb_input.c has the other
  * methods. */
-#include "rb_input.h"
+#include "request/rb_input.h"
 
 #include <string.h>
 
@@ -51,8 +51,9 @@ static bool ends_with(VALUE line, struct bb_slice end)
  * found. */
 static bool append_to(struct input *input, VALUE line, int byte, uint64_t limit)
 {
-    while (limit > 0 && bbr_input_left(input) > 0) {
+    while (limit > 0) {
         struct bb_slice bytes = bbr_input_ahead(input);
+        if (bytes.len == 0) break;
         if (bytes.len > limit) bytes.len = (size_t)limit;
         const char *found = byte < 0 ? NULL : memchr(bytes.at, byte, bytes.len);
         if (found) bytes.len = (size_t)(found + 1 - bytes.at);
@@ -104,7 +105,7 @@ static VALUE next_line(struct input *input, struct line_form *form)
         separator = two_line_feeds;
         skip_line_feeds(input);
     }
-    if (bbr_input_left(input) == 0) return Qnil;
+    if (bbr_input_ahead(input).len == 0) return Qnil;
     VALUE line = bbr_string((struct bb_slice){"", 0});
     bool found = append_line(input, line, separator, form->limit);
     if (found && paragraph) skip_line_feeds(input);
@@ -157,7 +158,7 @@ static VALUE input_set_lineno(VALUE self, VALUE number)
 {
     long lineno = NUM2LONG(number);
     struct input *input = bbr_input_of(self);
-    if (input->size > 0) input->lineno = lineno;
+    if (input->size > 0 || input->unbuffered) input->lineno = lineno;
     return number;
 }
 

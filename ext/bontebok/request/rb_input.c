@@ -1,12 +1,13 @@
 /* rb_input.c: Bontebok::Core::Input, the object in env["rack.input"]. It gives the decoded body of one
- * request, and is rewindable and binary. Its methods behave like those of StringIO. rb_input_lines.c has the
- * methods that read lines and characters.
+ * request, and is rewindable and binary. Its methods behave like those of StringIO. rb_input_read.c and
+ * rb_input_lines.c have the methods that read. An unbuffered body (rb_input_receive.c) is not rewindable:
+ * after `rewind`, a read raises Errno::ESPIPE.
  *
  * The Input borrows the core's memory or spool file, and is detached when the request ends. Later calls raise
  * IOError. Requests without a body share one empty Input. The empty Input has no state at all, so `close` and
  * `rewind` have no effect on it.
  */
-#include "rb_input.h"
+#include "request/rb_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,17 @@ static void input_free(void *data)
     xfree(input);
 }
 
+static void input_mark(void *data)
+{
+    rb_gc_mark_movable(((const struct input *)data)->from);
+}
+
+static void input_compact(void *data)
+{
+    struct input *input = data;
+    input->from = rb_gc_location(input->from);
+}
+
 static size_t input_size_of(const void *data)
 {
     const struct input *input = data;
@@ -46,14 +58,29 @@ static size_t input_size_of(const void *data)
 
 static const rb_data_type_t input_type = {
     .wrap_struct_name = "Bontebok::Core::Input",
-    .function = {.dfree = input_free, .dsize = input_size_of},
+    .function = {.dmark = input_mark, .dfree = input_free, .dsize = input_size_of, .dcompact = input_compact},
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
-VALUE bbr_input_new(const struct bb_request *request)
+static VALUE new_input(struct input **input)
 {
+    VALUE self = TypedData_Make_Struct(input_class, struct input, &input_type, *input);
+    (*input)->from = Qnil;
+    return self;
+}
+
+VALUE bbr_input_new(struct bbr_exchange *exchange)
+{
+    const struct bb_request *request = exchange->request;
     struct input *input;
-    VALUE self = TypedData_Make_Struct(input_class, struct input, &input_type, input);
+    VALUE self = new_input(&input);
+    if (request->unbuffered) {
+        input->unbuffered = true;
+        input->exchange = exchange;
+        input->has_size = request->head.has_length;
+        input->size = request->head.content_length;
+        return self;
+    }
     input->memory = request->body;
     input->fd = request->body_fd;
     input->size = request->body_length;
@@ -63,7 +90,7 @@ VALUE bbr_input_new(const struct bb_request *request)
 VALUE bbr_input_empty(void)
 {
     struct input *input;
-    VALUE self = TypedData_Make_Struct(input_class, struct input, &input_type, input);
+    VALUE self = new_input(&input);
     input->memory = "";
     return self;
 }
@@ -80,6 +107,8 @@ static void end(struct input *input, const char *reason)
     forget_copy(input);
     input->memory = NULL;
     input->fd = -1;
+    input->exchange = NULL;
+    input->from = Qnil;
     input->ended = reason;
 }
 
@@ -88,10 +117,21 @@ void bbr_input_detach(VALUE self)
     end(bbr_input_of(self), "the request has ended");
 }
 
-void bbr_input_keep(VALUE self)
+/* The env refers to the old Input, and the rest of the request (rb_finish.c) to the env. If the old Input
+ * referred to the stream, a dropped stream would never be freed. */
+static VALUE move_unbuffered(struct input *input)
 {
-    struct input *input = bbr_input_of(self);
-    if (input->ended) return;
+    struct input *moved;
+    VALUE self = new_input(&moved);
+    *moved = *input;
+    RB_OBJ_WRITTEN(self, Qundef, moved->from);
+    input->window = NULL;
+    end(input, "the request has ended, and its stream has the body");
+    return self;
+}
+
+static void copy_body(struct input *input)
+{
     if (input->memory) {
         input->kept = ALLOC_N(char, input->size);
         memcpy(input->kept, input->memory, input->size);
@@ -104,6 +144,24 @@ void bbr_input_keep(VALUE self)
     input->owns_fd = true;
 }
 
+VALUE bbr_input_keep(VALUE self)
+{
+    struct input *input = bbr_input_of(self);
+    if (input->ended) return self;
+    if (input->unbuffered) return move_unbuffered(input);
+    copy_body(input);
+    return self;
+}
+
+void bbr_input_follow(VALUE self, const struct bbr_body_source *source, VALUE from)
+{
+    struct input *input = bbr_input_of(self);
+    if (!input->unbuffered || input->ended) return;
+    RB_OBJ_WRITE(self, &input->from, from);
+    input->source = source;
+    input->exchange = NULL;
+}
+
 struct input *bbr_input_readable(VALUE self)
 {
     struct input *input = bbr_input_of(self);
@@ -113,8 +171,7 @@ struct input *bbr_input_readable(VALUE self)
 
 /* ---- bytes ---- */
 
-/* Copies exactly len bytes from an offset. The caller has checked that the body has them. */
-static void copy_out(const struct input *input, uint64_t offset, char *into, size_t len)
+void bbr_input_copy_out(const struct input *input, uint64_t offset, char *into, size_t len)
 {
     if (len == 0) return; /* the position may be beyond the end */
     if (input->memory) {
@@ -132,13 +189,9 @@ static void copy_out(const struct input *input, uint64_t offset, char *into, siz
     }
 }
 
-static size_t at_most(uint64_t available, size_t wanted)
-{
-    return available < wanted ? (size_t)available : wanted;
-}
-
 struct bb_slice bbr_input_ahead(struct input *input)
 {
+    if (input->unbuffered) return bbr_input_received(input);
     if (bbr_input_left(input) == 0) return (struct bb_slice){"", 0};
     if (input->memory)
         return (struct bb_slice){input->memory + input->position, (size_t)bbr_input_left(input)};
@@ -146,8 +199,8 @@ struct bb_slice bbr_input_ahead(struct input *input)
     if (input->position < input->window_start || skip >= input->window_len) {
         if (!input->window) input->window = ALLOC_N(char, WINDOW);
         input->window_len = 0;
-        size_t len = at_most(bbr_input_left(input), WINDOW);
-        copy_out(input, input->position, input->window, len);
+        size_t len = bbr_input_at_most(bbr_input_left(input), WINDOW);
+        bbr_input_copy_out(input, input->position, input->window, len);
         input->window_start = input->position;
         input->window_len = len;
         skip = 0;
@@ -155,65 +208,22 @@ struct bb_slice bbr_input_ahead(struct input *input)
     return (struct bb_slice){input->window + skip, input->window_len - (size_t)skip};
 }
 
-/* ---- reading, as IO does ---- */
-
-/* Returns a String of len bytes, not filled yet. It is the caller's buffer if there is one. */
-static VALUE prepare(VALUE buffer, size_t len)
-{
-    if (NIL_P(buffer)) return rb_str_new(NULL, (long)len);
-    rb_str_modify(buffer);
-    rb_str_resize(buffer, (long)len);
-    rb_enc_associate(buffer, rb_ascii8bit_encoding());
-    return buffer;
-}
-
-/* At the end of the body, returns nil if the length is above 0, else "". */
-VALUE bbr_input_read(int argc, VALUE *argv, VALUE self)
-{
-    VALUE length, buffer;
-    rb_scan_args(argc, argv, "02", &length, &buffer);
-    if (!NIL_P(buffer)) StringValue(buffer);
-    long wanted = NIL_P(length) ? LONG_MAX : NUM2LONG(length);
-    if (wanted < 0) rb_raise(rb_eArgError, "negative length %ld given", wanted);
-
-    struct input *input = bbr_input_readable(self);
-    size_t len = at_most(bbr_input_left(input), (size_t)wanted);
-    VALUE string = prepare(buffer, len);
-    copy_out(input, input->position, RSTRING_PTR(string), len);
-    input->position += len;
-    return len == 0 && !NIL_P(length) && wanted > 0 ? Qnil : string;
-}
-
-VALUE bbr_input_or_eof(VALUE value)
-{
-    if (NIL_P(value)) rb_eof_error();
-    return value;
-}
-
-/* readpartial(length, [buffer]), sysread. */
-static VALUE input_readpartial(int argc, VALUE *argv, VALUE self)
-{
-    return bbr_input_or_eof(bbr_input_read(argc, argv, self));
-}
-
-/* read_nonblock(length, [buffer], exception: true). With exception: false, returns nil at the end of the
- * body. */
-static VALUE input_read_nonblock(int argc, VALUE *argv, VALUE self)
-{
-    VALUE arguments[2], options, exception = Qundef;
-    rb_scan_args(argc, argv, "11:", &arguments[0], &arguments[1], &options);
-    ID name = rb_intern("exception");
-    if (!NIL_P(options)) rb_get_kwargs(options, &name, 0, 1, &exception);
-    VALUE string = bbr_input_read(NIL_P(arguments[1]) ? 1 : 2, arguments, self);
-    return exception == Qfalse ? string : bbr_input_or_eof(string);
-}
-
 /* ---- the position ---- */
 
 /* The empty Input, which requests without a body share, stays at position 0. */
 static void move_to(struct input *input, uint64_t position)
 {
-    if (input->size > 0) input->position = position;
+    if (input->unbuffered) {
+        input->moved = position != input->position;
+        input->moved_to = position;
+    } else if (input->size > 0) {
+        input->position = position;
+    }
+}
+
+static uint64_t position_of(const struct input *input)
+{
+    return input->moved ? input->moved_to : input->position;
 }
 
 /* seek(amount, whence = IO::SEEK_SET) */
@@ -225,7 +235,7 @@ static VALUE input_seek(int argc, VALUE *argv, VALUE self)
     long from = NIL_P(whence) ? SEEK_SET : NUM2LONG(whence);
     struct input *input = bbr_input_readable(self);
     if (from == SEEK_CUR)
-        start = (int64_t)input->position;
+        start = (int64_t)position_of(input);
     else if (from == SEEK_END)
         start = (int64_t)input->size;
     else if (from != SEEK_SET)
@@ -244,30 +254,32 @@ static VALUE input_set_pos(VALUE self, VALUE position)
 static VALUE input_rewind(VALUE self)
 {
     struct input *input = bbr_input_readable(self);
-    input->position = 0;
+    move_to(input, 0);
     input->lineno = 0;
     return INT2FIX(0);
 }
 
 static VALUE input_pos(VALUE self)
 {
-    return ULL2NUM(bbr_input_readable(self)->position);
+    return ULL2NUM(position_of(bbr_input_readable(self)));
 }
 
 static VALUE input_is_eof(VALUE self)
 {
-    return bbr_input_left(bbr_input_readable(self)) == 0 ? Qtrue : Qfalse;
+    return bbr_input_ahead(bbr_input_readable(self)).len == 0 ? Qtrue : Qfalse;
 }
 
+/* nil: the client has not told the size of an unbuffered body. */
 static VALUE input_size(VALUE self)
 {
-    return ULL2NUM(bbr_input_of(self)->size);
+    const struct input *input = bbr_input_of(self);
+    return input->unbuffered && !input->has_size ? Qnil : ULL2NUM(input->size);
 }
 
 static VALUE input_close(VALUE self)
 {
     struct input *input = bbr_input_of(self);
-    if (input->size > 0 && !input->ended) end(input, "closed");
+    if ((input->size > 0 || input->unbuffered) && !input->ended) end(input, "closed");
     return Qnil;
 }
 
@@ -315,9 +327,6 @@ void bbr_init_input(VALUE core)
     rb_gc_register_address(&input_class);
     rb_undef_alloc_func(input_class);
     rb_include_module(input_class, rb_mEnumerable);
-    rb_define_method(input_class, "read", bbr_input_read, -1);
-    rb_define_method(input_class, "readpartial", input_readpartial, -1);
-    rb_define_method(input_class, "read_nonblock", input_read_nonblock, -1);
     rb_define_method(input_class, "seek", input_seek, -1);
     rb_define_method(input_class, "rewind", input_rewind, 0);
     rb_define_method(input_class, "pos", input_pos, 0);
@@ -336,7 +345,6 @@ void bbr_init_input(VALUE core)
     rb_define_alias(input_class, "length", "size");
     rb_define_alias(input_class, "tell", "pos");
     rb_define_alias(input_class, "eof", "eof?");
-    rb_define_alias(input_class, "sysread", "readpartial");
     rb_define_alias(input_class, "isatty", "tty?");
     rb_define_alias(input_class, "sync", "binmode?");
 }

@@ -1,0 +1,55 @@
+/* request_read.c: the host (the program that calls the core) reads an unbuffered request body from a lane,
+ * which is a thread that serves requests. See bontebok_body.h for the contracts. */
+#include "stream/request_read.h"
+
+/* A client that has begun to send its body does not wait for the 100 (RFC 9110 10.1.1). After the head of the
+ * response was sent, it is too late for a 100. */
+int bb__request_begin_to_read(struct bb_lane *lane)
+{
+    struct bb__conn *conn = lane->current;
+    struct bb__unbuffered *body = conn->unbuffered;
+    int code = bb__conn_move_rest(conn);
+    bool says = body->awaits_continue && !lane->reply.sent && bb__buf_len(&body->rest) == 0;
+    body->awaits_continue = false;
+    return code == BB_OK && says ? bb__conn_say_continue(conn, &lane->context) : code;
+}
+
+int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got)
+{
+    struct bb__conn *conn = bb__lane_current(lane);
+    *got = 0;
+    if (!conn || lane->turn.then != BB_THEN_NOTHING) return BB_EGONE;
+    if (!conn->unbuffered) return BB_EOF;
+    int code = bb__request_begin_to_read(lane);
+    if (code != BB_OK) return code;
+    return bb__unbuffered_read(conn->unbuffered, conn->fd, &lane->worker->settings, bytes, len, got);
+}
+
+int bb_request_fd(const struct bb_lane *lane)
+{
+    const struct bb__conn *conn = bb__lane_current(lane);
+    return conn ? conn->fd : -1;
+}
+
+/* ---- waiting ---- */
+
+/* If the process is frozen (SIGSTOP) during the wait, at most BB_UNBUFFERED_WAIT_MAX ms count. */
+void bb__request_await(struct bb_lane *lane, int fd)
+{
+    struct bb__lane_reply *reply = &lane->reply;
+    uint64_t since = bb__clock_ms();
+    atomic_store(&reply->receives, true);
+    if (!reply->has_received) bb__lane_announce_wait(lane);
+    reply->has_received = true;
+    int code = bb__sock_wait_readable(fd, lane->intake.wake_fd, BB_UNBUFFERED_WAIT_MAX);
+    if (code == BB_AGAIN) bb__eventfd_clear(lane->intake.wake_fd);
+    uint64_t time = bb__clock_ms() - since;
+    atomic_fetch_add(&reply->received_for, time < BB_UNBUFFERED_WAIT_MAX ? time : BB_UNBUFFERED_WAIT_MAX);
+    atomic_store(&reply->receives, false);
+}
+
+void bb_request_wait(struct bb_lane *lane)
+{
+    const struct bb__conn *conn = bb__lane_current(lane);
+    if (conn) bb__request_await(lane, conn->fd);
+}

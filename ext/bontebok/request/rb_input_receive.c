@@ -1,0 +1,88 @@
+/* rb_input_receive.c: rack.input of an unbuffered body (UnbufferedBodies). The bytes come from the client
+ * while the application reads. See rb_input.h. */
+#include "request/rb_input.h"
+
+#include <errno.h>
+#include <ruby/io.h>
+
+/* Bytes that one read from the socket asks for. */
+#define RECEIVE_WINDOW (64 * 1024)
+
+/* ---- the lane is the source: a thread that serves requests ---- */
+
+static void *wait_as_lane(void *lane)
+{
+    bb_request_wait(lane);
+    return NULL;
+}
+
+static void await_client(const struct bbr_exchange *exchange)
+{
+    struct bb_lane *lane = exchange->lane->core;
+    bool is_own = exchange->thread == rb_thread_current();
+    bbr_wait_for_descriptor(bb_request_fd(lane), RB_WAITFD_IN, is_own ? wait_as_lane : NULL, lane);
+}
+
+/* ---- any source ---- */
+
+static int read_once(const struct input *input, char *bytes, size_t len, size_t *got)
+{
+    if (input->ended) rb_raise(rb_eIOError, "rack.input: %s", input->ended);
+    if (input->source) return input->source->read(input->from, bytes, len, got);
+    return bb_request_read(input->exchange->lane->core, bytes, len, got);
+}
+
+static void await(const struct input *input)
+{
+    if (input->source)
+        input->source->await(input->from);
+    else
+        await_client(input->exchange);
+}
+
+NORETURN(static void fail(const struct input *input, int code));
+static void fail(const struct input *input, int code)
+{
+    if (code == BB_EGONE && input->exchange) input->exchange->gone = true;
+    bbr_raise(code);
+}
+
+int bbr_input_try_receive(struct input *input)
+{
+    size_t got;
+    if (input->moved) rb_syserr_fail(ESPIPE, "rack.input: the body is not buffered (UnbufferedBodies)");
+    if (bbr_input_window_left(input) > 0) return BB_OK;
+    if (input->complete) return BB_EOF;
+    if (!input->window) input->window = ALLOC_N(char, RECEIVE_WINDOW);
+    int code = read_once(input, input->window, RECEIVE_WINDOW, &got);
+    if (code < 0) fail(input, code);
+    input->complete = code == BB_EOF;
+    if (code != BB_OK) return code;
+    input->window_start = input->position;
+    input->window_len = got;
+    return BB_OK;
+}
+
+/* While this thread waits, another thread may read the same bytes. So each round begins again. */
+struct bb_slice bbr_input_received(struct input *input)
+{
+    int code;
+    while ((code = bbr_input_try_receive(input)) == BB_AGAIN) await(input);
+    if (code == BB_EOF) return (struct bb_slice){"", 0};
+    const char *at = input->window + (input->position - input->window_start);
+    return (struct bb_slice){at, bbr_input_window_left(input)};
+}
+
+VALUE bbr_input_take_received(struct input *input, VALUE string, long wanted, bool partial)
+{
+    while (RSTRING_LEN(string) < wanted) {
+        struct bb_slice bytes = bbr_input_received(input);
+        size_t missing = (size_t)(wanted - RSTRING_LEN(string));
+        if (bytes.len > missing) bytes.len = missing;
+        if (bytes.len == 0) break;
+        input->position += bytes.len;
+        rb_str_cat(string, bytes.at, (long)bytes.len);
+        if (partial) break;
+    }
+    return string;
+}

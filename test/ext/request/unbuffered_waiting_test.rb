@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require "io/wait"
+require_relative "../support/lane_case"
+require_relative "../support/unbuffered"
+
+# A thread or a fiber waits for the body of its request (UnbufferedBodies).
+class UnbufferedWaitingTest < Support::LaneCase
+  include Support::Unbuffered
+
+  # In a fiber scheduler, other fibers of the thread can run while a fiber waits for the body.
+  class Scheduler
+    attr_reader :waits
+
+    def initialize = @waits = []
+
+    def io_wait(io, events, timeout)
+      @waits << events
+      Thread.new { io.wait_readable(timeout) && events }.value
+    end
+
+    def fiber(&block) = Fiber.new(blocking: false, &block).tap(&:resume)
+
+    def block(*) = Thread.pass
+
+    alias unblock block
+    alias kernel_sleep block
+
+    def close; end
+  end
+
+  def test_a_thread_of_the_application_may_read
+    with_body_to_come(LENGTH) do |input, client|
+      readers = Array.new(3) { Thread.new { input.read(2) } }
+      %w[ab cd ef].each { |bytes| client.write(bytes) }
+
+      assert_equal %w[a b c d e f], readers.flat_map { |reader| reader.value.chars }.sort
+    end
+  end
+
+  def test_a_fiber_waits_in_the_fiber_scheduler
+    with_body_to_come(LENGTH) do |input, client|
+      scheduler = Scheduler.new
+      reader = Thread.new do
+        Fiber.set_scheduler(scheduler)
+        body = nil
+        Fiber.schedule { body = input.read }
+        body
+      end
+      Thread.pass until scheduler.waits.any?
+      client.write("abcdef")
+
+      assert_equal "abcdef", reader.value
+      assert_equal [IO::READABLE], scheduler.waits.uniq
+    end
+  end
+
+  def test_the_garbage_collector_may_run_at_any_time
+    with_body_to_come(LENGTH) do |input, client|
+      client.write("abc")
+      under_gc_stress { input.getc && input.read(1) && input.gets("c") }
+      move_objects unless VALGRIND
+      client.write("def")
+
+      assert_equal("def", under_gc_stress { input.read })
+    end
+  end
+end

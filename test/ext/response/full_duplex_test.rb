@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+require_relative "../support/streaming"
+
+# The application sends its response while the client still sends its body (UnbufferedBodies).
+class FullDuplexTest < Support::LaneCase
+  include Support::Streaming
+
+  UNBUFFERED = { settings: { unbuffered_bodies: "/" } }.freeze
+  FIELDS = "Host: test\r\nTransfer-Encoding: chunked\r\n"
+
+  def test_a_stream_answers_each_part
+    server = serve(**UNBUFFERED) { [200, {}, method(:echo)] }
+    assert_echo(server)
+  end
+
+  def test_a_stream_reads_on_after_its_request
+    server = serve(**UNBUFFERED) { [200, {}, ->(stream) { Thread.new { echo(stream) } }] }
+    assert_echo(server) { await_stream(server) }
+  end
+
+  def test_each_may_read_the_body
+    server = serve(**UNBUFFERED) do |env|
+      input = env["rack.input"]
+      [200, {}, Enumerator.new { |parts| parts << input.readpartial(9).upcase until input.eof? }]
+    end
+    assert_echo(server)
+  end
+
+  def test_continue_is_sent_before_the_head
+    server = serve(**UNBUFFERED) { [200, {}, method(:echo)] }
+    server.connect do |client|
+      client.write("POST / HTTP/1.1\r\n#{FIELDS}Expect: 100-continue\r\n\r\n")
+
+      assert_equal 100, client.read_response.status
+      client.write("1\r\na\r\n0\r\n\r\n")
+
+      assert_equal "A", client.read_response.body
+    end
+  end
+
+  # rack.response_finished gets the env after the request, and the env has rack.input.
+  def test_a_dropped_stream_is_reset
+    finished = Queue.new
+    server = serve(**UNBUFFERED) do |env|
+      next dive(200) && OK if env["REQUEST_METHOD"] == "GET"
+
+      env["rack.response_finished"] << ->(*) { finished << true }
+      [200, {}, ->(stream) { stream.read(1) }]
+    end
+    server.connect do |client|
+      client.write("POST / HTTP/1.1\r\n#{FIELDS}\r\n1\r\na\r\n")
+      Thread.new { await_stream(server) }.join # this thread's stack must not refer to the stream
+      Support::Eventually.eventually(10, "the end of the stream") { collected?(server, finished) }
+      assert_raises(Support::Client::Closed) { client.read_response }
+    end
+  end
+
+  private
+
+  def echo(stream)
+    loop { stream << stream.readpartial(9).upcase }
+  rescue EOFError
+    stream.close
+  end
+
+  # Sends two parts, and reads each response part before the next one is sent.
+  def assert_echo(server)
+    server.connect do |client|
+      client.write("POST / HTTP/1.1\r\n#{FIELDS}\r\n1\r\na\r\n")
+      read_head(client)
+      yield if block_given?
+
+      assert_equal "1\r\nA\r\n", client.read(6)
+      client.write("2\r\nbc\r\n")
+
+      assert_equal "2\r\nBC\r\n", client.read(7)
+      client.write("0\r\n\r\n")
+
+      assert_equal "0\r\n\r\n", client.read(5)
+    end
+  end
+
+  def read_head(client)
+    line = client.read_line until line == "\r\n"
+  end
+
+  def collected?(server, finished)
+    server.get
+    dive(200)
+    GC.start
+    !finished.empty?
+  end
+end
