@@ -93,6 +93,15 @@ static int no_bytes(struct bb__unbuffered *body, const struct bb_settings *setti
     return BB_AGAIN;
 }
 
+/* Keeps bytes behind the body, which begin the next request. Without them the connection must end. */
+static int keep_rest(struct bb__unbuffered *body, const char *bytes, size_t len)
+{
+    if (len == 0) return BB_OK;
+    int code = bb__buf_append(&body->rest, bytes, len);
+    if (code != BB_OK) body->status = 503;
+    return code;
+}
+
 static int receive(struct bb__unbuffered *body, int fd, const struct bb_settings *settings, char *bytes,
                    size_t len, size_t *got)
 {
@@ -104,7 +113,7 @@ static int receive(struct bb__unbuffered *body, int fd, const struct bb_settings
     body->received += count;
     body->stalled = 0;
     code = decode(body, settings->max_body, bytes, count, &used, got);
-    return code == BB_OK && used < count ? bb__buf_append(&body->rest, bytes + used, count - used) : code;
+    return code == BB_OK ? keep_rest(body, bytes + used, count - used) : code;
 }
 
 int bb__unbuffered_read(struct bb__unbuffered *body, int fd, const struct bb_settings *settings, char *bytes,
@@ -170,7 +179,8 @@ void bb__conn_end_unbuffered(struct bb__conn *conn)
 {
     struct bb__unbuffered *body = conn->unbuffered;
     const struct bb__buf *rest = &body->rest;
-    if (body->open || bb__buf_append(&conn->in, bb__buf_bytes(rest), bb__buf_len(rest)) != BB_OK)
+    if (body->open || body->status != 0 ||
+        bb__buf_append(&conn->in, bb__buf_bytes(rest), bb__buf_len(rest)) != BB_OK)
         conn->keep_alive = false;
     bb__unbuffered_free(body);
     conn->unbuffered = NULL;
