@@ -22,6 +22,13 @@ void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in);
 
 #define BB_SCOREBOARD_LABEL_MAX 176
 
+/* Why a request holds its lane for long, although the host does not compute. */
+enum bb_held {
+    BB_HELD_NOT,
+    BB_HELD_BODY,   /* the lane waits for the request's unbuffered body */
+    BB_HELD_STREAM, /* a part of the response was sent, and the host has not ended it */
+};
+
 /* The state of a lane. If idle and has_request are both false, the lane is between two requests, or its host
  * works out of band. The fields are read one after another, so they may belong to different moments. */
 struct bb_scoreboard_lane {
@@ -34,8 +41,9 @@ struct bb_scoreboard_lane {
     uint64_t queue_time; /* us; bb_request.queue_time of the current or last request */
     unsigned detached;   /* bb_worker_show_detached(); 0 in all lanes but one of a worker */
     uint64_t silent;     /* ms since the host's last bb_worker_beat(); UINT64_MAX: there was none */
-    char label[BB_SCOREBOARD_LABEL_MAX]; /* NUL-terminated method and path of a request that takes long, cut
-                                            to this size; empty: no label */
+    enum bb_held held;   /* of the current request */
+    char label[BB_SCOREBOARD_LABEL_MAX]; /* NUL-terminated method and path of a request that takes long or is
+                                            held, cut to this size; empty: no label */
 };
 
 /* Numbers of slow clients that were disconnected to make room for others. The count begins when the

@@ -47,6 +47,12 @@ static void put(VALUE shown, const char *name, VALUE value)
     rb_hash_aset(shown, ID2SYM(rb_intern(name)), value);
 }
 
+static VALUE held_name(enum bb_held held)
+{
+    static const char *const names[] = {[BB_HELD_BODY] = "body", [BB_HELD_STREAM] = "stream"};
+    return held == BB_HELD_NOT ? Qnil : ID2SYM(rb_intern(names[held]));
+}
+
 /* A Hash:
  *
  *   pid
@@ -57,8 +63,10 @@ static void put(VALUE shown, const char *name, VALUE value)
  *   queue_time  ms that the current request has waited; without a current request, the last one
  *   silent      ms since the last Worker#beat of its process, or nil
  *   detached    how many hijacked connections and streams of the process have outlived their requests; only
- * one of its lanes has the number, the others have 0 label       "GET /path" of a request that takes long, or
- * nil
+ *               one of its lanes has the number, the others have 0
+ *   held        :body: the request waits for its body (UnbufferedBodies); :stream: a part of the response is
+ *               sent, and the application has not ended it; nil
+ *   label       "GET /path" of a request that takes long or is held, or nil
  */
 static VALUE show(const struct bb_scoreboard_lane *lane)
 {
@@ -72,6 +80,7 @@ static VALUE show(const struct bb_scoreboard_lane *lane)
     put(shown, "queue_time", DBL2NUM((double)lane->queue_time / 1000));
     put(shown, "silent", lane->silent < UINT64_MAX ? ULL2NUM(lane->silent) : Qnil);
     put(shown, "detached", UINT2NUM(lane->detached));
+    put(shown, "held", held_name(lane->held));
     put(shown, "label", lane->label[0] ? rb_str_new_cstr(lane->label) : Qnil);
     return shown;
 }
@@ -86,6 +95,37 @@ static VALUE scoreboard_lanes(VALUE self)
     for (unsigned number = 0; (code = bb_scoreboard_look(scoreboard, number, &lane)) != BB_EOF; number++)
         if (code == BB_OK) rb_ary_push(lanes, show(&lane));
     return lanes;
+}
+
+static void count_route(VALUE threads, const char *label)
+{
+    VALUE route = rb_str_new_cstr(label), count = rb_hash_lookup2(threads, route, INT2FIX(0));
+    rb_hash_aset(threads, route, INT2FIX(FIX2INT(count) + 1));
+}
+
+/* held: shows whether long-lived requests leave too few threads for the other requests. A Hash:
+ *
+ *   threads     { "GET /path" => the number of threads that its streams and waiting bodies hold }
+ *   queue_time  ms that a request of the other threads has waited: the longest of the current or last
+ *               requests
+ */
+static VALUE scoreboard_held(VALUE self)
+{
+    const struct bb_scoreboard *scoreboard = bbr_scoreboard(self);
+    VALUE shown = rb_hash_new(), threads = rb_hash_new();
+    struct bb_scoreboard_lane lane;
+    uint64_t longest = 0;
+    int code;
+    for (unsigned number = 0; (code = bb_scoreboard_look(scoreboard, number, &lane)) != BB_EOF; number++) {
+        if (code != BB_OK) continue;
+        if (lane.held != BB_HELD_NOT)
+            count_route(threads, lane.label);
+        else if (lane.queue_time > longest)
+            longest = lane.queue_time;
+    }
+    put(shown, "threads", threads);
+    put(shown, "queue_time", DBL2NUM((double)longest / 1000));
+    return shown;
 }
 
 /* slow: a Hash with the numbers of slow readers and slow senders that were disconnected to make room. */
@@ -105,5 +145,6 @@ void bbr_init_scoreboard(VALUE core)
     rb_define_method(class, "initialize", scoreboard_initialize, 1);
     rb_define_method(class, "clear", scoreboard_clear, 2);
     rb_define_method(class, "lanes", scoreboard_lanes, 0);
+    rb_define_method(class, "held", scoreboard_held, 0);
     rb_define_method(class, "slow", scoreboard_slow, 0);
 }

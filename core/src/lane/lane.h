@@ -167,6 +167,13 @@ static inline bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, 
     return bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }
 
+/* Shows on the scoreboard why the current request holds the lane. */
+static inline void bb__lane_hold(struct bb_lane *lane, enum bb_held held)
+{
+    const struct bb_head *head = &lane->request.head;
+    if (lane->intake.slot) bb__scoreboard_hold(lane->intake.slot, held, head->method, head->path);
+}
+
 /* ---- lane_log.c: called only if there is an access log ---- */
 
 void bb__lane_log_idle(struct bb_lane *lane);              /* the lane has nothing to do */

@@ -126,6 +126,7 @@ static int send_run(struct bb_lane *lane, struct run *run)
     if ((!lane->reply.sent || lane->reply.ended) && !bb__lane_may_send(lane)) return BB_EGONE;
     conn->large = lane->reply.sent || total > STAGED_MAX;
     run->spans[0] = (struct iovec){bb__buf_bytes(staged), bb__buf_len(staged)};
+    if (!lane->reply.sent && !lane->reply.ended) bb__lane_hold(lane, BB_HELD_STREAM);
     lane->reply.sent = true;
     if (!bb__conn_has_unsent(conn)) {
         code = run->count == 0 ? send_staged(lane, &sent)

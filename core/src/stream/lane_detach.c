@@ -98,6 +98,7 @@ int bb_lane_detach(struct bb_lane *lane, struct bb_stream **created)
     forget(lane, bb_stream_is_upgrade(stream));
     bb__stream_put_head(stream, &lane->reply.staged);
     bb__stream_put_body(stream, conn->unbuffered);
+    bb__lane_hold(lane, BB_HELD_STREAM);
     conn->unbuffered = NULL;
     *created = stream;
     return BB_OK;

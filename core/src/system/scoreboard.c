@@ -95,6 +95,7 @@ void bb__scoreboard_give_back(struct bb__slot *slot)
     atomic_store(&slot->queue_time, 0);
     atomic_store(&slot->beat, 0);
     atomic_store(&slot->labelled, 0);
+    atomic_store(&slot->held, 0);
     atomic_store(&slot->detached, 0);
     atomic_store(&slot->pid, 0);
 }
@@ -106,19 +107,49 @@ static size_t append(char *label, size_t len, struct bb_slice text)
     return len + count;
 }
 
+static void write_label(char *label, struct bb_slice method, struct bb_slice path)
+{
+    size_t len = append(label, 0, method);
+    len = append(label, len, (struct bb_slice){" ", 1});
+    label[append(label, len, path)] = '\0';
+}
+
 void bb__scoreboard_label(struct bb__slot *slot, struct bb_slice method, struct bb_slice path)
 {
     if (!slot) return;
-    size_t len = append(slot->label, 0, method);
-    len = append(slot->label, len, (struct bb_slice){" ", 1});
-    slot->label[append(slot->label, len, path)] = '\0';
+    write_label(slot->label, method, path);
     atomic_store(&slot->labelled, atomic_load(&slot->requests));
+}
+
+#define HELD_KINDS 4
+
+/* The slot keeps the label until the next request is held. */
+void bb__scoreboard_hold(struct bb__slot *slot, enum bb_held held, struct bb_slice method,
+                         struct bb_slice path)
+{
+    if (!slot) return;
+    uint64_t request = atomic_load_explicit(&slot->requests, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(&slot->held, memory_order_relaxed);
+    if (before / HELD_KINDS != request) write_label(slot->held_label, method, path);
+    atomic_store(&slot->held, request * HELD_KINDS + held);
+}
+
+enum bb_held bb__scoreboard_held(const struct bb__slot *slot)
+{
+    if (!slot) return BB_HELD_NOT;
+    uint64_t held = atomic_load(&slot->held);
+    return held / HELD_KINDS == atomic_load(&slot->requests) ? (enum bb_held)(held % HELD_KINDS)
+                                                             : BB_HELD_NOT;
 }
 
 static void read_label(const struct bb__slot *slot, struct bb_scoreboard_lane *lane)
 {
-    if (!lane->has_request || atomic_load(&slot->labelled) != lane->requests) return;
-    memcpy(lane->label, slot->label, BB_SCOREBOARD_LABEL_MAX - 1);
+    if (!lane->has_request) return;
+    lane->held = bb__scoreboard_held(slot);
+    if (lane->held != BB_HELD_NOT)
+        memcpy(lane->label, slot->held_label, BB_SCOREBOARD_LABEL_MAX - 1);
+    else if (atomic_load(&slot->labelled) == lane->requests)
+        memcpy(lane->label, slot->label, BB_SCOREBOARD_LABEL_MAX - 1);
 }
 
 int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,

@@ -42,6 +42,9 @@ struct bb__slot {
     atomic_uint detached; /* connections that have left the worker; only in the slot of its first lane */
     atomic_uint_fast64_t labelled; /* value of `requests` when the label was written */
     char label[BB_SCOREBOARD_LABEL_MAX];
+    /* Only the lane writes these two. */
+    atomic_uint_fast64_t held; /* 4 times the number of the request, plus enum bb_held */
+    char held_label[BB_SCOREBOARD_LABEL_MAX];
 };
 
 struct bb_scoreboard {
@@ -106,8 +109,13 @@ bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, cons
 /* Returns whether there is another process in which all lanes are idle and would take a request. */
 bool bb__scoreboard_process_is_idle(const struct bb_scoreboard *scoreboard, int own_pid);
 
-/* Writes the label of the current request. slot: NULL is allowed. */
+/* Writes the label of the current request. slot: NULL is allowed. For the I/O thread. */
 void bb__scoreboard_label(struct bb__slot *slot, struct bb_slice method, struct bb_slice path);
+
+/* Shows why the current request holds the lane, with its own label. slot: NULL is allowed. For the lane. */
+void bb__scoreboard_hold(struct bb__slot *slot, enum bb_held held, struct bb_slice method,
+                         struct bb_slice path);
+enum bb_held bb__scoreboard_held(const struct bb__slot *slot);
 
 static inline void bb__scoreboard_set_idle(struct bb__slot *slot, bool idle)
 {
