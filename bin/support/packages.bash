@@ -68,6 +68,7 @@ need_for_arm64() {
 }
 
 install_missing() {
+  leave_out_unknown
   [[ ${#missing[@]} -eq 0 ]] && return
   if [[ $(id -u) -ne 0 ]]; then
     name_clang_runtimes
@@ -76,8 +77,18 @@ install_missing() {
   has apt-get >/dev/null || tell_the_command
   echo "Installing ${missing[*]}"
   quietly apt-get update
+  leave_out_unknown
   name_clang_runtimes
   quietly without_starting_services apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# Not every release of Debian has every package: Debian 13 has no h2o. Without package lists, nothing is left out.
+leave_out_unknown() {
+  local i
+  compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || return 0
+  for i in "${!missing[@]}"; do
+    [[ ${missing[i]} == clang-runtimes ]] || apt-cache show "${missing[i]}" >/dev/null 2>&1 || unset "missing[i]"
+  done
 }
 
 # Runs a command, and shows its output only if the command fails.
