@@ -141,15 +141,15 @@ class FileBodyTest < Support::LaneCase
     entered = Queue.new
     go_on = Queue.new
     server = serve do |env|
+      entered << true
       next [200, {}, Body.new(large)] if env["PATH_INFO"] == "/large"
 
-      entered << true
       go_on.pop
       OK
     end
     server.connect do |client|
       client.request("GET", "/large")
-      server.await_requests(1)
+      entered.pop
       server.connect do |other|
         other.request("GET", "/busy")
         entered.pop
