@@ -21,7 +21,7 @@ class Rack2RackupTest < Support::TestCase
   include Interop::RackupCases
 
   def gemfile
-    "gemfiles/rack2.gemfile"
+    "gemfiles/rack2.2.gemfile"
   end
 
   def release

@@ -4,7 +4,7 @@ require_relative "../version"
 
 module Bontebok
   # The part of env that is the same for all requests of a process. Each key costs time in every request, so keys that
-  # only the SPEC of Rack 2 requires are left out under Rack 3.
+  # only the SPEC of an older Rack names are left out under a newer one.
   module RackEnv
     SERVER_SOFTWARE = "Bontebok/#{VERSION}".freeze
 
@@ -12,12 +12,13 @@ module Bontebok
       def fixed(config)
         env = { "SERVER_SOFTWARE" => SERVER_SOFTWARE, "SCRIPT_NAME" => "", "rack.url_scheme" => "http",
                 "rack.errors" => $stderr }
-        rack2? ? env.merge(rack2(config)) : env
+        env["HTTP_VERSION"] = "HTTP/1.1" if before?(3, 1) # The C extension sets the value of each request.
+        before?(3) ? env.merge(rack2(config)) : env
       end
 
       # Whether PATH_INFO may be "*". Before Rack 3.1, the SPEC forbids it.
       def asterisk?
-        (Rack.release.split(".").map(&:to_i) <=> [3, 1]) >= 0
+        !before?(3, 1)
       end
 
       # The part of env that belongs to one lane: a thread serves one request at a time. The block returns the lane.
@@ -29,14 +30,13 @@ module Bontebok
 
       private
 
-      # Rack 3 has no Rack::VERSION. In Rack 2, Rack::VERSION is the version of the SPEC, not of the gem.
-      def rack2?
-        Rack.release.to_i < 3
+      # Rack has no other sign of its SPEC's version: Rack::VERSION is the same in 2.2 and 3.0, and Rack 3.1 has none.
+      def before?(*version)
+        (Rack.release.split(".").map(&:to_i) <=> version).negative?
       end
 
-      # If HTTP_VERSION is present, the C extension sets its value in each request.
       def rack2(config)
-        { "HTTP_VERSION" => "HTTP/1.1", "rack.version" => Rack::VERSION, "rack.multithread" => config[:threads] > 1,
+        { "rack.version" => Rack::VERSION, "rack.multithread" => config[:threads] > 1,
           "rack.multiprocess" => config.workers.positive?, "rack.run_once" => false }
       end
     end

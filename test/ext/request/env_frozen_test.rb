@@ -70,7 +70,7 @@ class EnvFrozenTest < Support::LaneCase
 
     assert_equal([%w[1 2], %w[2 1], ["3", nil], ["4, 5", nil], %w[6 7]] * 3,
                  envs.map { |env| env.values_at("HTTP_A", "HTTP_B") })
-    assert_empty(envs.select { |env| env.key?("HTTP_VERSION") })
+    refute_includes envs.map { |env| env["HTTP_VERSION"] }, "9"
   end
 
   def test_env_has_the_method_the_protocol_and_the_host_of_the_request

@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
-require "bontebok/bontebok"
 require "rack"
+require "bontebok/bontebok"
+require "bontebok/config/config"
+require "bontebok/workers/rack_env"
 
 module Support
   # Serves an application with the Ruby binding alone: one worker and its lanes. Each lane runs in a thread of the
@@ -9,17 +11,10 @@ module Support
   class LaneServer
     Report = Struct.new(:level, :message, :error)
 
-    # The base env that lib passes to Lane.new. It depends on the version of Rack.
-    BASE_ENV = {
-      "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "lane-server", "rack.url_scheme" => "http", "rack.errors" => $stderr
-    }.freeze
-    RACK2_ENV = {
-      "rack.version" => [1, 3], "rack.multithread" => true, "rack.multiprocess" => false, "rack.run_once" => false
-    }.freeze
+    CONFIG = Bontebok::Config.new({ max_workers: ["0"], early_hints: ["on"] }, env: {})
 
-    def self.base_env
-      Rack.release.to_i < 3 ? BASE_ENV.merge(RACK2_ENV) : BASE_ENV
-    end
+    # The base env that lib passes to Lane.new. It depends on the version of Rack.
+    def self.base_env = Bontebok::RackEnv.fixed(CONFIG)
 
     attr_reader :worker, :lanes, :address, :threads
 
@@ -106,11 +101,8 @@ module Support
 
     def make_lane(app, options)
       lane = nil
-      env = self.class.base_env.merge(
-        "rack.hijack?" => true, "rack.hijack" => -> { lane.hijack }, "rack.response_finished" => [],
-        "rack.after_reply" => [], "rack.early_hints" => ->(headers) { lane.early_hints(headers) }
-      )
-      options = { env: env, report: method(:report), asterisk: Rack.release.to_i > 2, **options }
+      env = self.class.base_env.merge(Bontebok::RackEnv.callables(CONFIG) { lane })
+      options = { env: env, report: method(:report), asterisk: Bontebok::RackEnv.asterisk?, **options }
       lane = Bontebok::Core::Lane.new(@worker, app, **options)
     end
 

@@ -16,12 +16,13 @@ module Runner
       %r{\Acore/test/} => %w[core threads lint timing],
       %r{\Acore/Makefile\z} => %w[core threads arm64 warnings timing],
       %r{\Acore/fuzz/} => %w[fuzz lint],
-      %r{\Aext/bontebok/} => ["ext", "ext-rack2", "lint", *SERVERS],
+      %r{\Aext/bontebok/} => ["ext", "ext-rack", "lint", *SERVERS],
       %r{\A(load|ext/bontebok_bench)/} => %w[load warnings lint],
+      %r{\Alib/bontebok/workers/rack_env} => ["unit", "ext", "ext-rack", "lint", *SERVERS],
       %r{\A(lib|exe)/} => ["unit", "lint", *SERVERS],
       %r{\Atest/(unit|integration|conform|interop|timing|soak|load)/} => %w[own lint],
       %r{\Atest/lint/} => %w[lint],
-      %r{\Atest/ext/} => %w[ext ext-rack2 lint],
+      %r{\Atest/ext/} => %w[ext ext-rack lint],
       %r{\A(bench|docs|examples)/|\A[^/]+\.md\z|\ALICENSE\z|\A\.(rubocop|clang-format|editorconfig|gitignore)} =>
         %w[lint]
     }.freeze

@@ -8,10 +8,10 @@ module Runner
     # Shares of a processor that a job uses. Tests of servers mostly wait. Other tests wait half of the time.
     WAITING = 0.25
     HALF = 0.5
-    # Only these tests can have another result under Rack 2. They test the Rack environment, Rack::Lint, response bodies
-    # and response fields.
-    RACK2_FILES = "{request/env*,response/{lint,body*,reply}}"
-    RACK2 = { "BUNDLE_GEMFILE" => File.expand_path("../../../gemfiles/rack2.gemfile", __dir__) }.freeze
+    # Only these tests can have another result under an older Rack. They test the Rack environment, and use Rack::Lint,
+    # Rack::BodyProxy, Rack::Events and Rack::Sendfile.
+    RACK_FILES = "{request/env*,response/{lint,body_proxy,x_sendfile}}"
+    RACK_GEMFILES = Dir[File.expand_path("../../../gemfiles/rack?.?.gemfile", __dir__)].freeze
     VALGRIND = { "BONTEBOK_TEST_TIME_FACTOR" => "20" }.freeze
     LONG = { "BONTEBOK_TEST_LONG" => "1" }.freeze
     KILLING = { "BONTEBOK_TEST_KILLING" => "30" }.freeze
@@ -45,8 +45,8 @@ module Runner
       Group.new("fuzz", "parser, body decoder, reply encoder, X-Request-Start, access log: on random bytes",
                 jobs: -> { [fuzz(20_000)] }, full: -> { [fuzz(2_000_000)] }),
       Group.new("unit", "Ruby classes, and the tests' harness", jobs: -> { files("unit/**/*", cores: HALF) }),
-      Group.new("ext-rack2", "the binding under Rack 2.2, where that can differ; with --full all of it",
-                jobs: -> { files("ext/#{RACK2_FILES}", env: RACK2) }, full: -> { files("ext/**/*", env: RACK2) }),
+      Group.new("ext-rack", "the binding under Rack 2.2, 3.0 and 3.1, where that can differ; with --full all of it",
+                jobs: -> { under_each_rack("ext/#{RACK_FILES}") }, full: -> { under_each_rack("ext/**/*") }),
       Group.new("arm64", "the bytes layer built for arm64, run emulated", jobs: -> { [make("core", "test-arm64")] }),
       Group.new("warnings", "gcc, clang and musl-gcc have nothing to say",
                 jobs: -> { [make("core", "warnings"), make("load", "warnings")] }),
@@ -63,6 +63,10 @@ module Runner
     def named(name) = ALL.find { |group| group.name == name }
 
     def fuzz(runs) = make("core/fuzz", "run", "RUNS=#{runs}", "FLAGS=-verbosity=0")
+
+    def under_each_rack(pattern)
+      RACK_GEMFILES.flat_map { |path| files(pattern, cores: HALF, env: { "BUNDLE_GEMFILE" => path }) }
+    end
 
     def interop(**options) = files("interop/*", processes: 2, cores: WAITING, **options)
 

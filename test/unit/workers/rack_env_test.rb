@@ -8,10 +8,13 @@ require "bontebok/workers/rack_env"
 
 # Tests the fixed part of env. It depends on the release of Rack.
 class RackEnvTest < Minitest::Test
+  KEYS = %w[SCRIPT_NAME SERVER_SOFTWARE rack.errors rack.url_scheme].freeze
+
   def test_rack_3_has_only_what_its_specification_names
-    as_rack("3.1.0") do
-      assert_equal %w[SCRIPT_NAME SERVER_SOFTWARE rack.errors rack.url_scheme], env.keys.sort
+    %w[3.1.0 3.2.8 3.10.0 4.0.0].each do |release|
+      as_rack(release) { assert_equal [KEYS, true], [env.keys.sort, Bontebok::RackEnv.asterisk?] }
     end
+    as_rack("3.0.18") { assert_equal [["HTTP_VERSION", *KEYS], false], [env.keys.sort, Bontebok::RackEnv.asterisk?] }
   end
 
   def test_rack_2_gets_the_version_threads_and_processes_too
@@ -40,8 +43,7 @@ class RackEnvTest < Minitest::Test
   end
 
   def as_rack(release, version = nil, &)
-    former = Rack.const_get(:VERSION) if (had_version = Rack.const_defined?(:VERSION))
-    Rack.send(:remove_const, :VERSION) if had_version
+    former = Rack.send(:remove_const, :VERSION) if (had_version = Rack.const_defined?(:VERSION))
     Rack.const_set(:VERSION, version) if version
     Rack.stub(:release, release, &)
   ensure
