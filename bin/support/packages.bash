@@ -55,6 +55,7 @@ need_for_testing() {
   need curl has curl
   need chromium has chromium
   need libsqlite3-dev has_header sqlite3.h
+  need libssl-dev has_header openssl/ssl.h
   need tzdata test -e /usr/share/zoneinfo/UTC
   need_for_arm64
 }

@@ -114,7 +114,7 @@ class GenerationsTest < Support::TestCase
   end
 
   def test_the_limit_is_the_boot_timeout_plus_the_spawn_intervals
-    config = Struct.new(:seconds) { def seconds(name) = to_h.fetch(:seconds).fetch(name) }
+    config = Struct.new(:times) { def seconds(name) = times.fetch(name) }
     seconds = { err_respawn_interval: 1, graceful_timeout: 30, hijack_timeout: 30, worker_boot_timeout: 60,
                 spawn_interval: 2 }
     { 60 => 66, 0 => Float::INFINITY }.each do |boot, expected|
