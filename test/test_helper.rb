@@ -3,8 +3,8 @@
 # Every test file requires this file first. It offers Support::TestCase. A test that needs neither processes nor sockets
 # may inherit from Minitest::Test as well. docs/TESTING.md shows how to write each kind of test.
 
-# The files of this repository are UTF-8, also under LANG=C.
-Encoding.default_external = Encoding::UTF_8
+# The files of this repository are UTF-8, also under LANG=C. An assignment is a warning under -w.
+Encoding.default_external = Encoding::UTF_8 unless Encoding.default_external == Encoding::UTF_8
 
 ROOT = File.expand_path("..", __dir__)
 $LOAD_PATH.unshift(File.join(ROOT, "lib"))

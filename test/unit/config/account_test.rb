@@ -69,7 +69,7 @@ class AccountTest < Support::TestCase
   # The fake setuid leaves the saved user id unchanged.
   def test_assume_fails_if_the_process_could_become_root_again
     assert_equal "SecurityError", (as_root do
-      Process::Sys.define_singleton_method(:setuid) { |uid| Process::Sys.seteuid(uid) }
+      Process::Sys.singleton_class.prepend(Module.new { def setuid(uid) = seteuid(uid) })
       error_of { Bontebok::Account.new("nobody", nil).assume }
     end)
   end
@@ -114,7 +114,7 @@ class AccountTest < Support::TestCase
   def test_a_new_file_is_deleted_if_chown_fails
     File.chmod(0o755, temp_dir)
     error = as_root do
-      File.class_eval { define_method(:chown) { |*| raise Errno::EPERM } }
+      File.prepend(Module.new { def chown(*) = raise(Errno::EPERM) })
       error_of { Bontebok::Account.new("nobody", nil).append("#{temp_dir}/log") }
     end
     assert_equal ["Errno::EPERM", []], [error, Dir.children(temp_dir)]
