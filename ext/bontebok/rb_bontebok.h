@@ -32,10 +32,18 @@
 
 /* ---- the structs that all files use ---- */
 
+/* The core's scoreboard, and how many workers and Ruby objects hold it. The GC frees objects in any order, but
+ * a worker and its lanes use the scoreboard until they are freed. So the last holder frees the scoreboard. */
+struct bbr_scoreboard {
+    struct bb_scoreboard *core;
+    unsigned holders;
+};
+
 /* The core's worker, and how many Ruby objects hold it. The GC frees objects in any order, but the lanes must
  * be freed before the worker. So the last holder frees the worker. */
 struct bbr_worker {
     struct bb_worker *core;
+    struct bbr_scoreboard *scoreboard; /* held; NULL: there is none */
     pid_t pid;
     unsigned holders;
     /* The GVL guards all fields below. */
@@ -344,9 +352,10 @@ VALUE bbr_stop_serving(VALUE argument);
 
 /* ---- rb_scoreboard.c ---- */
 
-/* Returns the C struct of a Ruby object of the class Scoreboard. Raises if the object is not initialized. The
- * caller keeps the object alive. */
-struct bb_scoreboard *bbr_scoreboard(VALUE object);
+/* Returns the C struct of a Ruby object of the class Scoreboard, and holds the struct until
+ * bbr_scoreboard_release(). Raises if the object is not initialized. */
+struct bbr_scoreboard *bbr_scoreboard_hold(VALUE object);
+void bbr_scoreboard_release(struct bbr_scoreboard *scoreboard);
 
 /* ---- rb_settings.c, rb_worker.c ---- */
 
@@ -354,7 +363,7 @@ struct bb_scoreboard *bbr_scoreboard(VALUE object);
 struct bb_settings bbr_settings_of(VALUE given);
 
 /* Returns the C struct of a Ruby object of the class Worker, and holds the struct until bbr_worker_release().
- * Raises if the object is no Worker, or is not initialized. */
+ * Raises if the object is no Worker, is not initialized, or is closed. */
 struct bbr_worker *bbr_worker_hold(VALUE object);
 void bbr_worker_release(struct bbr_worker *worker);
 
@@ -363,7 +372,8 @@ VALUE bbr_worker_listeners(VALUE object);
 
 /* ---- rb_lane.c, rb_lane_time.c ---- */
 
-/* Returns the C struct of a Ruby object of the class Lane. Raises if the object is not initialized. */
+/* Returns the C struct of a Ruby object of the class Lane. Raises if the object is not initialized, or is
+ * closed. */
 struct bbr_lane *bbr_lane_of(VALUE self);
 
 /* ---- rb_init.c ---- */

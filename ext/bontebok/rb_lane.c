@@ -43,12 +43,19 @@ static void lane_compact(void *data)
     each_value(data, move_value);
 }
 
-static void lane_free(void *data)
+static void release(struct bbr_lane *lane)
 {
-    struct bbr_lane *lane = data;
     /* In a child that was forked later, these descriptor numbers may belong to other files. */
     if (lane->core && lane->pid == getpid()) bb_lane_free(lane->core);
     if (lane->worker) bbr_worker_release(lane->worker);
+    lane->core = NULL;
+    lane->worker = NULL;
+}
+
+static void lane_free(void *data)
+{
+    struct bbr_lane *lane = data;
+    release(lane);
     xfree(lane->endpoints);
     xfree(lane->shapes);
     xfree(lane);
@@ -77,7 +84,7 @@ struct bbr_lane *bbr_lane_of(VALUE self)
 {
     struct bbr_lane *lane;
     TypedData_Get_Struct(self, struct bbr_lane, &lane_type, lane);
-    if (!lane->core) rb_raise(rb_eRuntimeError, "uninitialized Bontebok::Core::Lane");
+    if (!lane->core) rb_raise(rb_eRuntimeError, "uninitialized or closed Bontebok::Core::Lane");
     return lane;
 }
 
@@ -140,7 +147,7 @@ static VALUE lane_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct bbr_lane *lane;
     TypedData_Get_Struct(self, struct bbr_lane, &lane_type, lane);
-    if (lane->worker) rb_raise(rb_eRuntimeError, "already initialized");
+    if (lane->worker_object) rb_raise(rb_eRuntimeError, "already initialized");
 
     VALUE worker, app, given, values[OPTIONS];
     rb_scan_args(argc, argv, "2:", &worker, &app, &given);
@@ -186,10 +193,22 @@ static VALUE lane_serve(VALUE self)
     return Qnil;
 }
 
+/* close: closes the lane's connections and descriptors, instead of the GC. A second call does nothing. Later
+ * calls of other methods raise RuntimeError. Raises ThreadError while a thread serves the lane. */
+static VALUE lane_close(VALUE self)
+{
+    struct bbr_lane *lane;
+    TypedData_Get_Struct(self, struct bbr_lane, &lane_type, lane);
+    if (lane->exchange) rb_raise(rb_eThreadError, "a thread serves this lane");
+    release(lane);
+    return Qnil;
+}
+
 void bbr_init_lane(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Lane", rb_cObject);
     rb_define_alloc_func(class, lane_allocate);
     rb_define_method(class, "initialize", lane_initialize, -1);
     rb_define_method(class, "serve", lane_serve, 0);
+    rb_define_method(class, "close", lane_close, 0);
 }

@@ -3,10 +3,16 @@
  * and each process passes it to its Worker. */
 #include "rb_bontebok.h"
 
-/* The scoreboard is never freed. When a process ends, Ruby frees objects in any order, but a lane uses its
- * slot (its entry on the scoreboard) until the lane is freed. A process has one scoreboard. */
+#include <stdlib.h>
+
+static void scoreboard_free(void *scoreboard)
+{
+    if (scoreboard) bbr_scoreboard_release(scoreboard);
+}
+
 static const rb_data_type_t scoreboard_type = {
     .wrap_struct_name = "Bontebok::Core::Scoreboard",
+    .function = {.dfree = scoreboard_free},
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
@@ -15,20 +21,40 @@ static VALUE scoreboard_allocate(VALUE class)
     return TypedData_Wrap_Struct(class, &scoreboard_type, NULL);
 }
 
-struct bb_scoreboard *bbr_scoreboard(VALUE self)
+static struct bbr_scoreboard *scoreboard_of(VALUE self)
 {
-    struct bb_scoreboard *scoreboard = rb_check_typeddata(self, &scoreboard_type);
+    struct bbr_scoreboard *scoreboard = rb_check_typeddata(self, &scoreboard_type);
     if (!scoreboard) rb_raise(rb_eRuntimeError, "uninitialized Bontebok::Core::Scoreboard");
     return scoreboard;
+}
+
+struct bbr_scoreboard *bbr_scoreboard_hold(VALUE object)
+{
+    struct bbr_scoreboard *scoreboard = scoreboard_of(object);
+    scoreboard->holders++;
+    return scoreboard;
+}
+
+void bbr_scoreboard_release(struct bbr_scoreboard *scoreboard)
+{
+    if (--scoreboard->holders > 0) return;
+    bb_scoreboard_free(scoreboard->core);
+    free(scoreboard);
 }
 
 /* Scoreboard.new(lanes): lanes is the number of lanes of all processes together. */
 static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
 {
-    struct bb_scoreboard *scoreboard;
     if (rb_check_typeddata(self, &scoreboard_type)) rb_raise(rb_eRuntimeError, "already initialized");
-    int code = bb_scoreboard_new(&scoreboard, NUM2UINT(lanes));
-    if (code < 0) bbr_raise(code);
+    unsigned count = NUM2UINT(lanes);
+    struct bbr_scoreboard *scoreboard = calloc(1, sizeof *scoreboard);
+    if (!scoreboard) rb_memerror();
+    int code = bb_scoreboard_new(&scoreboard->core, count);
+    if (code < 0) {
+        free(scoreboard);
+        bbr_raise(code);
+    }
+    scoreboard->holders = 1;
     RTYPEDDATA_DATA(self) = scoreboard;
     return self;
 }
@@ -38,7 +64,7 @@ static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
  * of the shared queue (Worker#share_queue). */
 static VALUE scoreboard_clear(VALUE self, VALUE pid, VALUE in)
 {
-    bb_scoreboard_clear(bbr_scoreboard(self), NUM2INT(pid), NUM2INT(in));
+    bb_scoreboard_clear(scoreboard_of(self)->core, NUM2INT(pid), NUM2INT(in));
     return Qnil;
 }
 
@@ -88,7 +114,7 @@ static VALUE show(const struct bb_scoreboard_lane *lane)
 /* lanes: an Array with a Hash for each lane. Works in any process. */
 static VALUE scoreboard_lanes(VALUE self)
 {
-    const struct bb_scoreboard *scoreboard = bbr_scoreboard(self);
+    const struct bb_scoreboard *scoreboard = scoreboard_of(self)->core;
     VALUE lanes = rb_ary_new();
     struct bb_scoreboard_lane lane;
     int code;
@@ -131,7 +157,7 @@ static VALUE scoreboard_held(VALUE self)
 /* slow: a Hash with the numbers of slow readers and slow senders that were disconnected to make room. */
 static VALUE scoreboard_slow(VALUE self)
 {
-    struct bb_scoreboard_slow slow = bb_scoreboard_slow(bbr_scoreboard(self));
+    struct bb_scoreboard_slow slow = bb_scoreboard_slow(scoreboard_of(self)->core);
     VALUE shown = rb_hash_new();
     put(shown, "readers", ULL2NUM(slow.readers));
     put(shown, "senders", ULL2NUM(slow.senders));

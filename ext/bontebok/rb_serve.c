@@ -188,14 +188,25 @@ VALUE bbr_serve(VALUE argument)
     return Qnil;
 }
 
-/* Runs also if a kill or a throw has ended bbr_serve(). */
-VALUE bbr_stop_serving(VALUE argument)
+static VALUE step_back_and_abandon(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
-    exchange->lane->exchange = NULL;
+    exchange->limited = false;
     bb_lane_step_back(exchange->lane->core);
     abandon(exchange);
     return Qnil;
+}
+
+static VALUE leave_lane(VALUE argument)
+{
+    ((struct bbr_exchange *)argument)->lane->exchange = NULL;
+    return Qnil;
+}
+
+/* Runs also if a kill or a throw has ended bbr_serve(). */
+VALUE bbr_stop_serving(VALUE argument)
+{
+    return rb_ensure(step_back_and_abandon, argument, leave_lane, argument);
 }
 
 void bbr_init_serve(void)

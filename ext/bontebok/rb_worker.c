@@ -15,8 +15,8 @@
 
 /* The Worker object. */
 struct face {
-    struct bbr_worker *worker; /* NULL until initialized */
-    VALUE listeners, scoreboard;
+    struct bbr_worker *worker; /* NULL: not initialized, or closed */
+    VALUE listeners;
 };
 
 /* ---- the object ---- */
@@ -25,14 +25,12 @@ static void face_mark(void *data)
 {
     struct face *face = data;
     rb_gc_mark_movable(face->listeners);
-    rb_gc_mark_movable(face->scoreboard);
 }
 
 static void face_compact(void *data)
 {
     struct face *face = data;
     face->listeners = rb_gc_location(face->listeners);
-    face->scoreboard = rb_gc_location(face->scoreboard);
 }
 
 static void face_free(void *data)
@@ -57,7 +55,6 @@ static VALUE worker_allocate(VALUE class)
 {
     struct face *face;
     VALUE self = TypedData_Make_Struct(class, struct face, &worker_type, face);
-    RB_OBJ_WRITE(self, &face->scoreboard, Qnil);
     RB_OBJ_WRITE(self, &face->listeners, rb_ary_new());
     return self;
 }
@@ -66,7 +63,7 @@ static struct face *face_of(VALUE self)
 {
     struct face *face;
     TypedData_Get_Struct(self, struct face, &worker_type, face);
-    if (!face->worker) rb_raise(rb_eRuntimeError, "uninitialized Bontebok::Core::Worker");
+    if (!face->worker) rb_raise(rb_eRuntimeError, "uninitialized or closed Bontebok::Core::Worker");
     return face;
 }
 
@@ -74,7 +71,8 @@ void bbr_worker_release(struct bbr_worker *worker)
 {
     if (--worker->holders > 0) return;
     /* In a child that was forked later, these descriptor numbers may belong to other files. */
-    if (worker->pid == getpid()) bb_worker_free(worker->core);
+    bool freed = worker->pid != getpid() || bb_worker_free(worker->core) == BB_OK;
+    if (freed && worker->scoreboard) bbr_scoreboard_release(worker->scoreboard);
     free(worker);
 }
 
@@ -178,9 +176,10 @@ static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
  * to idle lanes of other processes. Call this before start_io_thread and the first lane. */
 static VALUE worker_scoreboard(VALUE self, VALUE scoreboard)
 {
-    struct face *face = face_of(self);
-    bb_worker_scoreboard(face->worker->core, bbr_scoreboard(scoreboard));
-    RB_OBJ_WRITE(self, &face->scoreboard, scoreboard);
+    struct bbr_worker *worker = face_of(self)->worker;
+    if (worker->scoreboard) rb_raise(rb_eRuntimeError, "the worker has a scoreboard already");
+    worker->scoreboard = bbr_scoreboard_hold(scoreboard);
+    bb_worker_scoreboard(worker->core, worker->scoreboard->core);
     return Qnil;
 }
 
@@ -243,13 +242,24 @@ static void *without_gvl_drain(void *core)
     return NULL;
 }
 
+static VALUE drain(VALUE worker)
+{
+    rb_thread_call_without_gvl(without_gvl_drain, ((struct bbr_worker *)worker)->core, NULL, NULL);
+    return Qnil;
+}
+
+static VALUE release(VALUE worker)
+{
+    bbr_worker_release((struct bbr_worker *)worker);
+    return Qnil;
+}
+
 /* drain: begins the graceful end. Connections that no process has accepted yet are accepted. Any thread may
  * call it. */
 static VALUE worker_drain(VALUE self)
 {
-    rb_thread_call_without_gvl(without_gvl_drain, face_of(self)->worker->core, NULL, NULL);
-    RB_GC_GUARD(self);
-    return Qnil;
+    VALUE worker = (VALUE)bbr_worker_hold(self); /* another thread may call close */
+    return rb_ensure(drain, worker, release, worker);
 }
 
 /* retire: like drain, but leaves connections that no process has accepted yet to the other processes, which
@@ -313,6 +323,19 @@ static VALUE worker_rest(VALUE self)
     return worker->resting ? Qtrue : Qfalse;
 }
 
+/* close: ends the I/O thread and closes the descriptors, instead of the GC. If a Lane or a Stream still uses
+ * the worker, this happens when the last of them is closed or freed. A second call does nothing. Later calls
+ * of other methods raise RuntimeError. */
+static VALUE worker_close(VALUE self)
+{
+    struct face *face;
+    TypedData_Get_Struct(self, struct face, &worker_type, face);
+    struct bbr_worker *worker = face->worker;
+    face->worker = NULL;
+    if (worker) bbr_worker_release(worker);
+    return Qnil;
+}
+
 void bbr_init_worker(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Worker", rb_cObject);
@@ -336,4 +359,5 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "show_detached", worker_show_detached, 1);
     rb_define_method(class, "requests", worker_requests, 0);
     rb_define_method(class, "rest", worker_rest, 0);
+    rb_define_method(class, "close", worker_close, 0);
 }

@@ -118,11 +118,11 @@ int bb_worker_start_io_thread(struct bb_worker *worker)
     return bb__worker_is_inert(worker) || worker->io ? BB_OK : bb__io_start(worker);
 }
 
-void bb_worker_free(struct bb_worker *worker)
+int bb_worker_free(struct bb_worker *worker)
 {
-    if (!worker) return;
+    if (!worker) return BB_OK;
     bool inert = bb__worker_is_inert(worker);
-    if (!bb__io_stop(bb__io_of(worker))) return;
+    if (!bb__io_stop(bb__io_of(worker))) return BB_AGAIN;
     for (struct bb__queued *queued; (queued = worker->queued.first); free(queued)) {
         worker->queued.first = queued->next;
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
@@ -134,4 +134,5 @@ void bb_worker_free(struct bb_worker *worker)
     (void)close(worker->drain.fd);
     if (!inert) (void)pthread_mutex_destroy(&worker->lock);
     free(worker);
+    return BB_OK;
 }
