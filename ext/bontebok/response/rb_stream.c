@@ -36,13 +36,20 @@ static VALUE start_thread(VALUE rest)
     return rb_block_call(rb_cThread, id_new, 0, NULL, run_rest, rest);
 }
 
-/* Runs when the GC has freed a Stream that outlived its request. A thread of its own calls the application,
- * because the GC may run in a thread that holds a lock of the application. */
+/* The response will never be complete. A thread of its own calls the application, because the caller must not
+ * wait for the application. */
+static void finish_apart(VALUE rest, const char *why)
+{
+    if (RARRAY_LEN(rest) == 0) return;
+    bbr_finish_failed(rest, rb_exc_new_cstr(bbr_eClientGone, why));
+    if (!NIL_P(bbr_attempt(start_thread, rest))) bbr_finish_run(rest); /* at the end of the process */
+}
+
+/* Runs when the GC has freed a Stream that outlived its request. The GC may run in a thread that holds a lock
+ * of the application. */
 static VALUE orphaned(RB_BLOCK_CALL_FUNC_ARGLIST(id, rest))
 {
-    if (RARRAY_LEN(rest) == 0) return Qnil;
-    bbr_finish_failed(rest, rb_exc_new_cstr(bbr_eClientGone, "the stream was dropped before its end"));
-    if (!NIL_P(bbr_attempt(start_thread, rest))) bbr_finish_run(rest); /* at the end of the process */
+    finish_apart(rest, "the stream was dropped before its end");
     return Qnil;
 }
 
@@ -175,6 +182,17 @@ static VALUE stream_close(VALUE self)
     return Qnil;
 }
 
+/* abort: for lib, when the server stops. Resets the connection, unless the Stream is closed. */
+static VALUE stream_abort(VALUE self)
+{
+    struct stream *stream = bbr_stream_of(self);
+    if (stream->exchange) rb_raise(rb_eIOError, "abort: the request has not ended");
+    stream->read_closed = stream->write_closed = stream->broken = true;
+    bbr_stream_drop(stream);
+    if (!NIL_P(stream->rest)) finish_apart(stream->rest, "the server has stopped");
+    return Qnil;
+}
+
 static VALUE stream_is_closed(VALUE self)
 {
     const struct stream *stream = bbr_stream_of(self);
@@ -198,5 +216,6 @@ void bbr_init_stream(VALUE core)
     rb_define_method(class, "readpartial", stream_readpartial, -1);
     rb_define_method(class, "close_read", stream_close_read, 0);
     rb_define_method(class, "close", stream_close, 0);
+    rb_define_method(class, "abort", stream_abort, 0);
     rb_define_method(class, "closed?", stream_is_closed, 0);
 }

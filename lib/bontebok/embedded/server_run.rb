@@ -20,6 +20,8 @@ module Bontebok
     CUT_INTERVAL = 0.25
     # Seconds that #stop waits after the first attempt. A thread cannot be killed while a C extension keeps it.
     CUT_SECONDS = 1
+    # Seconds between two looks at the streams that have outlived the threads.
+    STREAM_INTERVAL = 0.05
     # The limit of select is about 68 years.
     LONGEST_STEP = 3600
 
@@ -59,13 +61,14 @@ module Bontebok
       @stopping
     end
 
-    # Tells the run to end within `seconds`, and waits for the end. Returns true if every request was finished, false if
-    # not. Returns nil if the caller is a request of this server: the request would wait for itself.
+    # Tells the run to end within `seconds`, and waits for the end. Returns true if every request and stream was
+    # finished, false if not. Returns nil if the caller is a request of this server: the request would wait for itself.
     def stop(seconds)
       return @finished unless alive?
 
+      deadline = now + seconds
       @stopping = true
-      @events.push(now + seconds)
+      @events.push(deadline)
       return if @lanes&.thread?(Thread.current)
 
       ended?(seconds + CUT_SECONDS) && @finished
@@ -107,11 +110,15 @@ module Bontebok
       @addresses.each { |address| @log.info("listening on #{address}") }
     end
 
-    # The keeper's loop. Ends when all lanes have ended.
+    # The keeper's loop. Ends when all lanes have ended, and all streams.
     def keep
       Thread.current.name = "bontebok"
-      MainThread.unguard { wait_for_events until @ended }
-      @lanes.join
+      MainThread.unguard do
+        wait_for_events until @lanes_ended
+        @lanes.join
+        wait_for_events while streams?
+      end
+      free
     rescue Exception => e # rubocop:disable Lint/RescueException
       @log.error("the server ends: its thread has failed", e)
       @finished = false
@@ -123,7 +130,7 @@ module Bontebok
 
     def wait_for_events
       ready, = IO.select([@events, @lanes.request_limits], nil, nil, step)
-      return (cut if @deadline <= now) unless ready
+      return (cut if late?) unless ready
 
       @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
       @events.take.each { |event| handle(event) }
@@ -131,13 +138,38 @@ module Bontebok
 
     # Seconds that the keeper may wait; nil: no limit.
     def step
+      return STREAM_INTERVAL if @lanes_ended
+
       (@deadline - now).clamp(0, LONGEST_STEP) if @deadline
+    end
+
+    # If the lanes end without a drain, because their threads have failed, there is no time for streams.
+    def late?
+      @deadline.nil? || @deadline <= now
+    end
+
+    # True if streams go on and may do so.
+    def streams?
+      count = @lanes.detached.streams.count { |stream| !stream.closed? }
+      return false if count.zero?
+      return true unless late?
+
+      @finished = false
+      @log.error("#{count} streams were not finished in time")
+      false
+    end
+
+    # A stream that is still there, is late or its client has gone. Hijacked sockets belong to the application.
+    def free
+      @lanes.detached.streams.each(&:abort)
+      @lanes.close
+      @lanes = nil
     end
 
     # event: an event of the lanes, or the time by which the run must end.
     def handle(event)
       case event
-      when :lanes_ended then @ended = true
+      when :lanes_ended then @lanes_ended = true
       when Numeric then drain(event)
       end
     end
@@ -153,7 +185,7 @@ module Bontebok
 
     # The time is over: ends the requests that still run.
     def cut
-      return @ended = true unless @lanes.alive?
+      return @lanes_ended = true unless @lanes.alive?
 
       @log.error("requests were not finished in time") if @finished
       @finished = false
@@ -161,7 +193,8 @@ module Bontebok
       @lanes.cut
     end
 
-    # Also called after a failed start. Releases the lanes, so that the garbage collector frees them.
+    # Also called after a failed start, or if the keeper was killed. Releases the lanes, so that the garbage collector
+    # frees what #free has not freed.
     def close
       @listeners&.end_for_all do
         @lanes&.drain

@@ -36,7 +36,12 @@ module Bontebok
 
     # The number of open connections.
     def size
-      @lock.synchronize { @connections.keys }.count { |connection| !connection.closed? }
+      all.count { |connection| !connection.closed? }
+    end
+
+    # All streams, also those that are closed.
+    def streams
+      all.grep(Core::Stream)
     end
 
     # Called when the worker begins to end.
@@ -69,6 +74,12 @@ module Bontebok
 
       @log.warn("closes #{count} hijacked connections and streams after HijackTimeout")
       true
+    end
+
+    private
+
+    def all
+      @lock.synchronize { @connections.keys }
     end
   end
 end

@@ -25,11 +25,9 @@ module Bontebok
     # The number of requests after which :max_requests is pushed; 0: never.
     attr_reader :request_limit
 
-    # The RequestLimits and the DetachedConnections, for the thread that controls the lanes.
-    attr_reader :request_limits, :detached
-
-    # The OwnProcess, or the CallersProcess of a Server.
-    attr_reader :process
+    # For the thread that controls the lanes: the RequestLimits, the DetachedConnections, and the OwnProcess or, for a
+    # Server, the CallersProcess.
+    attr_reader :request_limits, :detached, :process
 
     # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: the core uses it
     # to report requests that take too long, even while a thread keeps Ruby's lock.
@@ -111,6 +109,8 @@ module Bontebok
     def rest = @core.rest
 
     def join = @threads.each(&:join)
+
+    def close = [*@lanes, @core].each(&:close)
 
     private
 
