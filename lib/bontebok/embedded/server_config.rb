@@ -30,9 +30,9 @@ module Bontebok
 
       private
 
-      # name: a Symbol, as the method of the configuration file.
+      # name: as the method of the configuration file.
       def option(name)
-        option = OptionTable::ALL.find { |one| one.all_keys.include?(name) }
+        option = OptionTable::ALL.find { |one| one.all_keys.include?(name.to_sym) }
         raise ArgumentError, "#{CALLER}: unknown option #{name}#{near(name)}" unless option
         return option if OPTIONS.include?(option.key)
 

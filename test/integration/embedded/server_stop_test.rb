@@ -69,6 +69,12 @@ class ServerStopTest < EmbeddedCase
     end
   end
 
+  def test_a_wrong_time_does_not_begin_a_stop
+    server = serve
+    assert_raises(TypeError) { server.stop(nil) }
+    assert_equal [true, "ok"], [server.running?, get(server).body]
+  end
+
   def test_the_application_may_stop_its_server
     server = nil
     server = serve { [200, {}, [server.stop.inspect]] }

@@ -23,13 +23,17 @@ class ServerConfigTest < Support::TestCase
     ENV.update(former)
   end
 
+  def test_names_may_be_strings
+    assert_equal 3, Bontebok::ServerConfig.for({ "threads" => 3 })[:threads]
+  end
+
   # An option that a section gets later is either for a Server or named here.
   def test_options_of_processes_are_refused
     refused = Bontebok::OptionTable::ALL.map(&:key) - Bontebok::ServerConfig::OPTIONS
     assert_equal(%i[max_workers config_file config_style ignore_unknown rackup preload max_request_per_child
                     min_request_per_child max_worker_age max_worker_memory err_respawn_interval worker_boot_timeout
                     spawn_interval signal_hup oob_gc max_gc_per_request min_gc_per_request compact_before_fork directory
-                    user group umask tag pidfile restart_file worker_timeout log stdout], refused)
+                    user group umask tag pidfile restart_file worker_timeout hijack_timeout log stdout], refused)
     refused.each { |key| assert_raises(ArgumentError) { config(key => "1") } }
   end
 
