@@ -32,8 +32,9 @@
 
 /* ---- the structs that all files use ---- */
 
-/* The core's scoreboard, and how many workers and Ruby objects hold it. The GC frees objects in any order, but
- * a worker and its lanes use the scoreboard until they are freed. So the last holder frees the scoreboard. */
+/* The core's scoreboard, and how many workers and Ruby objects hold it. The GC frees objects in any order,
+ * but a worker and its lanes use the scoreboard until they are freed. So the last holder frees the
+ * scoreboard. */
 struct bbr_scoreboard {
     struct bb_scoreboard *core;
     unsigned holders;

@@ -3,6 +3,7 @@
 require_relative "../config/hooks"
 require_relative "../sockets/listeners"
 require_relative "../start_error"
+require_relative "../system/clock"
 require_relative "../system/event_queue"
 require_relative "../system/main_thread"
 require_relative "../workers/lanes"
@@ -66,7 +67,7 @@ module Bontebok
     def stop(seconds)
       return @finished unless alive?
 
-      deadline = now + seconds
+      deadline = Clock.now + seconds
       @stopping = true
       @events.push(deadline)
       return if @lanes&.thread?(Thread.current)
@@ -118,7 +119,8 @@ module Bontebok
         @lanes.join
         wait_for_events while streams?
       end
-      free
+      @lanes.close
+      @lanes = nil
     rescue Exception => e # rubocop:disable Lint/RescueException
       @log.error("the server ends: its thread has failed", e)
       @finished = false
@@ -138,32 +140,21 @@ module Bontebok
 
     # Seconds that the keeper may wait; nil: no limit.
     def step
-      return STREAM_INTERVAL if @lanes_ended
-
-      (@deadline - now).clamp(0, LONGEST_STEP) if @deadline
+      @lanes_ended ? STREAM_INTERVAL : @deadline && (@deadline - Clock.now).clamp(0, LONGEST_STEP)
     end
 
     # If the lanes end without a drain, because their threads have failed, there is no time for streams.
     def late?
-      @deadline.nil? || @deadline <= now
+      @deadline.nil? || @deadline <= Clock.now
     end
 
     # True if streams go on and may do so.
     def streams?
       count = @lanes.detached.streams.count { |stream| !stream.closed? }
-      return false if count.zero?
-      return true unless late?
+      return count.positive? unless count.positive? && late?
 
+      @log.error("streams were not finished in time: #{count}")
       @finished = false
-      @log.error("#{count} streams were not finished in time")
-      false
-    end
-
-    # A stream that is still there, is late or its client has gone. Hijacked sockets belong to the application.
-    def free
-      @lanes.detached.streams.each(&:abort)
-      @lanes.close
-      @lanes = nil
     end
 
     # event: an event of the lanes, or the time by which the run must end.
@@ -189,12 +180,12 @@ module Bontebok
 
       @log.error("requests were not finished in time") if @finished
       @finished = false
-      @deadline = now + CUT_INTERVAL
+      @deadline = Clock.now + CUT_INTERVAL
       @lanes.cut
     end
 
     # Also called after a failed start, or if the keeper was killed. Releases the lanes, so that the garbage collector
-    # frees what #free has not freed.
+    # frees what the keeper has not freed.
     def close
       @listeners&.end_for_all do
         @lanes&.drain
@@ -202,10 +193,6 @@ module Bontebok
       end
       @events.close
       @lanes = @listeners = nil
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -4,6 +4,7 @@ require_relative "../support/lane_case"
 
 # Worker#close and Lane#close: they free the core's memory, threads and descriptors before the garbage collector runs.
 class CloseTest < Support::LaneCase
+  Core = Bontebok::Core
   METHODS = { listen: [0, "x", 1], share_queue: [0, 1], scoreboard: [nil], start_io_thread: [], alarm: [],
               overdue?: [], overdue_is_logged: [], event: [], tell: [0, "abcd"], drain: [], retire: [], reopen_logs: [],
               out_of_band_after: [1], beat: [], show_detached: [1], requests: [], rest: [] }.freeze
@@ -100,8 +101,6 @@ class CloseTest < Support::LaneCase
   end
 
   private
-
-  Core = Bontebok::Core
 
   def closable_objects
     worker = Core::Worker.new

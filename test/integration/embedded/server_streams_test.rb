@@ -24,7 +24,7 @@ class ServerStreamsTest < EmbeddedCase
     with_stream do |server, client, stream|
       refute server.stop(0.05)
       assert_equal :reset, client.wait_for_end
-      assert_equal ["1 streams were not finished in time"], messages(:error)
+      assert_equal ["streams were not finished in time: 1"], messages(:error)
       assert_kind_of Bontebok::ClientGone, @finished.pop
       assert_predicate stream, :closed?
       assert_raises(IOError) { stream << "more" }
