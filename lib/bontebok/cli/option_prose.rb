@@ -78,8 +78,11 @@ module Bontebok
       The master forks the workers. With Preload, it also loads the application. A reload (RestartFile) starts a new
       master. Each master runs `on_booted`, and `after_stopped` before it exits. While a master runs a hook, it does
       nothing else, and a stop waits for the hook. But a stop interrupts `before_fork` if no worker serves yet. With
-      MaxWorkers 0 there are no forks and no workers. Then only `on_booted`, `after_stopped`, `on_error`,
-      `out_of_band` and the hooks of threads run.
+      MaxWorkers 0 there are no forks and no workers. Then only `on_booted`, `before_worker_drain`, `after_stopped`,
+      `on_error`, `out_of_band` and the hooks of threads run.
+
+      `before_worker_drain` runs while the requests are finished. The process waits for the end of the hook, for
+      HijackTimeout at most. INT does not wait, and does not run the hook.
 
       If `before_fork`, `after_fork` or `after_worker_ready` raises, that worker does not start. If no worker can start
       when the server starts, the exit status is 1. If any other hook raises, the exception is logged and has no other

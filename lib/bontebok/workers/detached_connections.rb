@@ -5,11 +5,14 @@ require_relative "../system/deadline"
 module Bontebok
   # The connections of this process that have left its threads: hijacked sockets, and streams that have outlived their
   # requests. The core does not know them any more. This class counts them. A worker whose threads have ended waits for
-  # them, at most for HijackTimeout. This class keeps no connection alive.
+  # them, and for the hook before_worker_drain, which may close them, at most for HijackTimeout. This class keeps no
+  # connection alive.
   class DetachedConnections
-    # seconds: HijackTimeout, which begins with #drain. core: the Core::Worker, which shows the number.
-    def initialize(seconds, core:, log:)
+    # seconds: HijackTimeout, which begins with #drain. hook: the DrainHook. core: the Core::Worker, which shows the
+    # number.
+    def initialize(seconds, hook:, core:, log:)
       @seconds = seconds
+      @hook = hook
       @core = core
       @log = log
       @lock = Mutex.new
@@ -44,20 +47,21 @@ module Bontebok
       all.grep(Core::Stream)
     end
 
-    # Called when the worker begins to end.
-    def drain
-      return if @deadline
-
-      @deadline = Deadline.new(@seconds)
+    # Called when the worker begins to end. Runs the hook. The block is called after the hook.
+    def drain(&)
+      @deadline ||= Deadline.new(@seconds)
+      @hook.run(&)
     end
 
-    # Called when the threads of the worker have ended. Returns false if no connection is open.
+    # Called when the threads of the worker have ended, and again if the hook ends later. Returns false if no connection
+    # is open and the hook has ended.
     def wait?
-      drain
+      @deadline ||= Deadline.new(@seconds)
       count = size
-      return false if count.zero?
+      return @waits = false if ended?(count)
 
-      @log.info("waits for #{count} hijacked connections and streams, at most #{@deadline.left.round} s")
+      text = "waits for #{count} hijacked connections and streams, at most #{@deadline.left.round} s"
+      @log.info(text) unless @waits || count.zero?
       @waits = true
     end
 
@@ -66,17 +70,22 @@ module Bontebok
       @deadline.step if @waits
     end
 
-    # Whether the wait has ended: no connection is open, or the time is over.
+    # Whether the wait has ended: no connection is open and the hook has ended, or the time is over.
     def over?
       return false unless @waits
-      return true if (count = size).zero?
+      return true if ended?(count = size)
       return false unless @deadline.left.zero?
 
-      @log.warn("closes #{count} hijacked connections and streams after HijackTimeout")
+      @log.error("the hook #{DrainHook::NAME} has not ended within HijackTimeout") if @hook.running?
+      @log.warn("closes #{count} hijacked connections and streams after HijackTimeout") if count.positive?
       true
     end
 
     private
+
+    def ended?(count)
+      count.zero? && !@hook.running?
+    end
 
     def all
       @lock.synchronize { @connections.keys }

@@ -3,6 +3,7 @@
 require "bontebok/bontebok"
 require_relative "../system/main_thread"
 require_relative "detached_connections"
+require_relative "drain_hook"
 require_relative "out_of_band"
 require_relative "own_process"
 require_relative "rack_env"
@@ -13,7 +14,7 @@ module Bontebok
   # Worker or SingleProcess creates this object after the last fork, ServerRun in the process of another program. The
   # threads push these events to the thread that controls the lanes:
   #
-  #   :lanes_ended    all lanes have ended
+  #   :lanes_ended    all lanes have ended; pushed again if the hook before_worker_drain ends later
   #   :max_requests   the lanes have served request_limit requests
   #   :busy           the first request since #rest was true
   #   :leave          the application asks this process to end, or has damaged it (OwnProcess); the lanes still serve
@@ -25,8 +26,7 @@ module Bontebok
     # The number of requests after which :max_requests is pushed; 0: never.
     attr_reader :request_limit
 
-    # For the thread that controls the lanes: the RequestLimits, the DetachedConnections, and the OwnProcess or, for a
-    # Server, the CallersProcess.
+    # The RequestLimits, the DetachedConnections, and the OwnProcess or CallersProcess.
     attr_reader :request_limits, :detached, :process
 
     # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: the core uses it
@@ -42,7 +42,8 @@ module Bontebok
       @events = events
       @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
-      @detached = DetachedConnections.new(config.seconds(:hijack_timeout), core: @core, log: log)
+      hook = DrainHook.new(@hooks, worker, log: log)
+      @detached = DetachedConnections.new(config.seconds(:hijack_timeout), hook: hook, core: @core, log: log)
       listeners.worker_links.connect(@core)
       @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
       @core.start_io_thread
@@ -65,15 +66,13 @@ module Bontebok
 
     # Begins the graceful end. Connections in the listeners' queues are still accepted. :lanes_ended follows.
     def drain
-      @listeners.close
-      @detached.drain
+      begin_end
       @core.drain
     end
 
     # Like #drain, but leaves the connections in the listeners' queues to other workers.
     def retire
-      @listeners.close
-      @detached.drain
+      begin_end
       @core.retire
     end
 
@@ -110,9 +109,18 @@ module Bontebok
 
     def join = @threads.each(&:join)
 
-    def close = [*@lanes, @core].each(&:close)
+    # Called after #join. Resets streams, but hijacked sockets belong to the application. Frees the core's memory.
+    def close
+      @detached.streams.each(&:abort)
+      [*@lanes, @core].each(&:close)
+    end
 
     private
+
+    def begin_end
+      @listeners.close
+      @detached.drain { note_end(0) }
+    end
 
     def listen
       @listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
@@ -152,8 +160,8 @@ module Bontebok
       ended || @process.exits? ? note_end : serve_on(lane)
     end
 
-    def note_end
-      @lock.synchronize { @events.push(:lanes_ended) if (@left -= 1).zero? }
+    def note_end(lanes = 1)
+      @lock.synchronize { @events.push(:lanes_ended) if (@left -= lanes).zero? }
     end
 
     # This thread was killed, and its request is lost. A new thread serves the lane's other connections. If the
@@ -168,7 +176,7 @@ module Bontebok
 
     def report(level, message, exception)
       case level
-      when :out_of_band then guard("the out-of-band work") { go_out_of_band }
+      when :out_of_band then guard("the out-of-band work") { @out_of_band.run_in(@core) }
       when :max_requests, :busy then @events.push(level)
       when :leave then @process.asked_to_end(exception)
       when :detached then @detached.add(exception)
@@ -179,14 +187,6 @@ module Bontebok
     # env is nil outside of a request.
     def ask_hooks(exception, env)
       guard("the hook on_error") { @hooks.attempt(:on_error, exception, env || {}, log: @log) }
-    end
-
-    # If this run raises, the next run comes after OutOfBand::SOON requests.
-    def go_out_of_band
-      requests = OutOfBand::SOON
-      requests = @out_of_band.run
-    ensure
-      @core.out_of_band_after(requests)
     end
 
     # The class Hooks raises these exceptions unchanged. They end the process, as if the application had raised them.

@@ -4,10 +4,10 @@ require_relative "collector"
 
 module Bontebok
   # The work that a process does between two requests: the hook out_of_band, and with OobGC a garbage collection. The
-  # class Lanes calls #run when the core reports that the work is due.
+  # class Lanes calls #run_in when the core reports that the work is due.
   class OutOfBand
-    # If too many other workers are out of band (OutOfBandTurns), #run does nothing. The class Lanes calls #run again
-    # after this number of requests.
+    # If too many other workers are out of band (OutOfBandTurns), #run does nothing. The class Lanes calls #run_in
+    # again after this number of requests.
     SOON = 1
 
     class << self
@@ -32,6 +32,14 @@ module Bontebok
 
       @collector.postpone_major if @config[:oob_gc]
       rand(1..@config.requests_per_gc)
+    end
+
+    # Calls #run, and tells the Core::Worker when the next run is due: after SOON requests if this run raises.
+    def run_in(core)
+      requests = SOON
+      requests = run
+    ensure
+      core.out_of_band_after(requests)
     end
 
     # Returns the number of requests until the next call of #run.

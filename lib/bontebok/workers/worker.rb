@@ -89,7 +89,7 @@ module Bontebok
         @serving = true
         begin_to_obey(words)
         wait_for_events while @serving
-        [@lanes, *@drain_hook].each(&:join) unless @quit
+        @lanes.join unless @quit
         @life.over(@lanes.requests)
       end
       0
@@ -167,11 +167,9 @@ module Bontebok
     end
 
     def finish(how)
-      first = !@leaving
       @leaving = true
       @title.draining
       @lanes.public_send(how)
-      @drain_hook = Thread.new { @config.hooks.attempt(:before_worker_drain, itself_for_hooks, log: @log) } if first
     end
 
     def reopen_logs

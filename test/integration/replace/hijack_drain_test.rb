@@ -39,12 +39,37 @@ class HijackDrainTest < Support::TestCase
   end
 
   def test_a_stop_ends_when_the_hook_has_closed_the_connections
-    server = start([], HOOK)
-    server.connect do |client|
-      take(client, "/hijack")
+    %w[0 1].each do |workers|
+      server = start(["-w", workers], HOOK)
+      server.connect do |client|
+        take(client, "/hijack")
+        server.signal("TERM")
+        assert_equal "bye\n", client.read_line
+        assert_equal 0, server.wait.exitstatus
+      end
+      refute_match(/HijackTimeout/, server.output.text)
+    end
+  end
+
+  # The threads have ended before the hook ends.
+  def test_a_stop_waits_for_the_hook
+    make_gate
+    %w[0 1].each do |workers|
+      server = start(["-w", workers], "before_thread_exit { warn 'thread ends' }\n" \
+                                      "before_worker_drain { File.read('gate') && warn('hook ends') }\n")
       server.signal("TERM")
-      assert_equal "bye\n", client.read_line
+      server.wait_for_output(/thread ends/)
+      open_gate
       assert_equal 0, server.wait.exitstatus
+      assert_match(/hook ends/, server.output.text)
+    end
+  end
+
+  def test_a_hook_that_does_not_end_has_the_hijack_timeout
+    %w[0 1].each do |workers|
+      server = start(["-w", workers, "--hijack-timeout", "100ms"], "before_worker_drain { sleep }\n")
+      assert_equal 0, server.stop.exitstatus
+      assert_match(/the hook before_worker_drain has not ended within HijackTimeout/, server.output.text)
     end
   end
 

@@ -41,6 +41,16 @@ class ProcessOrphansTest < Support::TestCase
     end
   end
 
+  def test_an_orphan_does_not_wait_for_ever_for_a_hook
+    hooks = temp_file("hooks.rb", "before_worker_drain { sleep }\n")
+    server = start_bontebok(args: ["-w", "1", "--graceful-timeout", "100ms", "--hijack-timeout", "1000", "-c", hooks],
+                            rackup: GATED_APP)
+    server.wait_for_output(/ ready in \d+ ms$/)
+    [server.pid, master(server).pid].each { |pid| Process.kill("KILL", pid) }
+    server.wait_for_group
+    assert_empty server.group
+  end
+
   def test_processes_that_are_still_loading_leave_at_once
     make_gate
     [%w[-w 1], %w[-w 2 --preload false]].each do |args|

@@ -34,12 +34,13 @@ class ConfigHooksTest < Support::TestCase
     assert_match(/^hook after_worker_exit .*number=1, pid=#{worker}> #<Process::Status: pid #{worker} exit 0>/, text)
   end
 
-  def test_a_single_process_runs_no_hooks_of_workers
+  def test_a_single_process_runs_the_hooks_of_its_threads_and_of_its_end
     server = start(TELLING, args: ["-w", "0"])
     server.wait_for_output(/hook on_booted/)
     server.stop
-    assert_equal %w[after_stopped before_thread_exit before_thread_start on_booted],
+    assert_equal %w[after_stopped before_thread_exit before_thread_start before_worker_drain on_booted],
                  server.output.text.scan(/^hook (\w+) #{server.pid}/).flatten.sort
+    assert_match(/^hook #{DRAIN} .*number=1, pid=#{server.pid}>$/, server.output.text)
   end
 
   def test_after_fork_runs_before_an_application_that_is_not_preloaded

@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require_relative "../system/main_thread"
+
+module Bontebok
+  # Runs the hook before_worker_drain once, when its process begins to end. The hook has a thread of its own, because it
+  # may wait for requests and connections.
+  class DrainHook
+    NAME = :before_worker_drain
+
+    # worker: a Hooks::Worker.
+    def initialize(hooks, worker, log:)
+      @hooks = hooks
+      @worker = worker
+      @log = log
+    end
+
+    # The block is called in the hook's thread after the hook.
+    def run(&ended)
+      return if @thread
+      return unless @hooks.any?(NAME)
+
+      @running = true
+      @thread = Thread.new do
+        MainThread.unguard { @hooks.attempt(NAME, @worker, log: @log) }
+      ensure
+        @running = false
+        ended.call
+      end
+    end
+
+    def running?
+      @running
+    end
+  end
+end
