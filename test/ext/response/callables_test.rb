@@ -122,6 +122,24 @@ class CallablesTest < Support::LaneCase
     end
   end
 
+  # The head of the response is made, but not sent, when the body is asked for its path and for its first part.
+  def test_early_hints_of_a_body_are_ignored
+    server = serve do |env|
+      body = Object.new
+      %i[to_path each].each do |name|
+        body.define_singleton_method(name) do |&block|
+          env["rack.early_hints"].call("link" => "</a>; rel=preload")
+          block&.call("part")
+          nil
+        end
+      end
+      [200, { "x-own" => "1" }, body]
+    end
+    response = server.get
+
+    assert_equal [200, "1", "part"], [response.status, response["X-Own"], response.body]
+  end
+
   private
 
   def note_calls(env, calls)
