@@ -13,7 +13,7 @@ struct bb_lane;
  * client costs two descriptors and no thread. write_timeout and min_body_rate apply as to other responses.
  *
  * While a response of several parts or of one part is sent, one call sends at most 1 MiB. If the next 512 KiB
- * are not in the page cache, the core asks the kernel to read them, and looks again after 5 ms. No thread
+ * are not in the page cache, the core asks the kernel to read them, and looks again after 2 ms. No thread
  * waits for the disk, and the wait does not count against the client. The following does not hold:
  * - bb_file_open() and bb_reply_named_file() may wait for the disk, because they look up a name.
  * - If the page cache loses bytes in the middle of the 512 KiB again, a thread waits for these bytes.

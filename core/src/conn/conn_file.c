@@ -35,14 +35,15 @@ static bool has_waited_too_long(const struct bb__conn_file *file, const struct b
     return settings->write_timeout > 0 && now - file->disk_since >= settings->write_timeout;
 }
 
-/* The next bytes are not in the page cache. BB_AGAIN: wait; BB_EGONE: the client has gone, or the disk has
- * delivered nothing for write_timeout. */
+/* The next bytes are not in the page cache. Each call starts to read them, because the kernel may have had no
+ * memory for them, or may have dropped them again. BB_AGAIN: wait; BB_EGONE: the client has gone, or the disk
+ * has delivered nothing for write_timeout. */
 static int await_disk(struct bb__conn *conn, struct bb__conn_context *context, uint64_t first)
 {
     struct bb__conn_file *file = conn->file;
     uint64_t now = bb__clock_ms();
+    bb__file_source_read_ahead(file->fd, first, 2 * BB_FILE_SLICE);
     if (file->disk_since == 0) {
-        bb__file_source_read_ahead(file->fd, first, 2 * BB_FILE_SLICE);
         file->disk_since = now;
         file->reads_ahead = true;
         return BB_AGAIN;

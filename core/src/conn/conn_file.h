@@ -10,7 +10,7 @@ struct bb__conn_context;
 
 /* ms. If the next bytes of the file are not in the page cache, the connection waits for the disk. It looks
  * again after this time. No thread waits. */
-#define BB_DISK_TICK 5
+#define BB_DISK_TICK 2
 
 struct bb__conn_file {
     int fd;
