@@ -40,8 +40,8 @@ bool bb_reply_takes_file(const struct bb_lane *lane, uint64_t size);
  * If the status is 200 and the method is GET, Range and If-Range are obeyed (RFC 9110 13.1.5, 14.2): one
  * range is a 206, several are a 206 with multipart/byteranges (14.6), and ranges beyond the end are a 416. If
  * the field is malformed, has more than 16 ranges, or asks for more bytes than the file has, the whole file
- * is sent. If the fields have "Accept-Ranges: none", Range is ignored. Otherwise the core adds
- * "Accept-Ranges: bytes". Errors: BB_ENOMEM; BB_EGONE. */
+ * is sent. With Content-Encoding, several ranges get the whole file, too. If the fields have "Accept-Ranges:
+ * none", Range is ignored. Otherwise the core adds "Accept-Ranges: bytes". Errors: BB_ENOMEM; BB_EGONE. */
 int bb_reply_file(struct bb_lane *lane, int fd, uint64_t size);
 
 /* If the setting x_sendfile is not empty, and the fields have X-Sendfile or X-Accel-Redirect, sends the file

@@ -227,7 +227,9 @@ static enum bb__range_verdict judge(const struct bb__buf *head, const struct bb_
     if (several || (condition.at && !bb__range_condition_holds(condition, bb__h1_reply_find(head, "etag"),
                                                                bb__h1_reply_find(head, "last-modified"))))
         return BB_RANGE_WHOLE;
-    return bb__range_parse(range, size, ranges, count);
+    enum bb__range_verdict verdict = bb__range_parse(range, size, ranges, count);
+    /* The encoding would apply to the multipart body as well, and the client could not decode it. */
+    return *count > 1 && bb__h1_reply_find(head, "content-encoding").at ? BB_RANGE_WHOLE : verdict;
 }
 
 static bool is_get(const struct bb_head *request)

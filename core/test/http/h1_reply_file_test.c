@@ -126,6 +126,25 @@ static void test_parts_without_a_type(void **state)
     bb__buf_free(&body.text);
 }
 
+/* The encoding would apply to the multipart body as well, and the client could not decode it. */
+static void test_an_encoded_file_is_not_sent_in_several_ranges(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *range;
+        int status;
+    } cases[] = {{"bytes=0-0,-5", 200}, {"bytes=0-0", 206}, {"bytes=0-0,100-", 206}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(200);
+        add("content-encoding", "gzip");
+        choose("GET", cases[i].range, NULL, 100);
+        assert_int_equal(reply.status, cases[i].status);
+        assert_int_equal(body.count, 1);
+        bb__buf_free(&head);
+        bb__buf_free(&body.text);
+    }
+}
+
 /* A cache must not store the 416 as the response to a request without Range. */
 static void test_ranges_beyond_the_end(void **state)
 {
@@ -245,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_a_range),
         cmocka_unit_test(test_several_ranges),
         cmocka_unit_test(test_parts_without_a_type),
+        cmocka_unit_test(test_an_encoded_file_is_not_sent_in_several_ranges),
         cmocka_unit_test(test_ranges_beyond_the_end),
         cmocka_unit_test(test_when_ranges_apply),
         cmocka_unit_test(test_two_range_fields_are_ignored),
