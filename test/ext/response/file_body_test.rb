@@ -42,6 +42,28 @@ class FileBodyTest < Support::LaneCase
     assert_sends "0123456789", Body.new(Pathname(@path))
   end
 
+  def test_names_of_any_bytes_links_and_empty_files
+    File.symlink(@path, "#{temp_dir}/link")
+    assert_sends "0123456789", Body.new("#{temp_dir}/link")
+    ["\xFFname".b, "\xFFname", "\u00e9", "a b%20"].each do |name|
+      File.write(path = "#{temp_dir}/#{name}", "named")
+
+      assert_sends "named", Body.new(path)
+    end
+    assert_sends "", Body.new(temp_file("empty", ""))
+  end
+
+  # The file of a Tempfile is often deleted in `close`.
+  def test_a_file_that_is_deleted_while_it_is_sent
+    large = temp_file("large", bytes = Random.new(1).bytes(16 << 20))
+    body = Body.new(large)
+    body.define_singleton_method(:close) { File.unlink(large) }
+    server = serve { [200, {}, body] }
+
+    assert_equal bytes, server.get("/").body
+    refute_path_exists large
+  end
+
   def test_the_fields
     response = respond(Body.new(@path), { "content-type" => "text/x", "etag" => '"a"' })
 
