@@ -144,13 +144,14 @@ static void look(struct bb__io_thread *io)
     io->context.read_at = bb__clock_us();
     uint64_t lost = time_lost(io);
     bool gathers = false;
+    atomic_store(&io->link.gathers, false); /* before `holds` is read: see bb__reply_gathers() */
     pthread_mutex_lock(&io->link.lock);
     for (struct bb_lane *lane = bb__first_lane(io->worker); lane; lane = bb__next_lane(lane)) {
         if (lost > 0) excuse(io, lane, lost);
         look_at(io, lane);
         gathers = bb__reply_send_gathered(lane, io->context.read_at) || gathers;
     }
-    atomic_store(&io->link.gathers, gathers);
+    if (gathers) atomic_store(&io->link.gathers, true);
     update_accept_pause(io);
     bb__io_check_overdue(io);
     bb__io_check_readers(io);

@@ -34,7 +34,7 @@ enum bb__response_state {
 struct bb__lane_gather {
     atomic_bool holds;
     pthread_mutex_t lock; /* guards staged and given while `holds` is true */
-    uint64_t since;       /* us, when the first of these parts was written */
+    uint64_t since;       /* us, when the first of these parts was written; 0: there are none */
     uint64_t part_at;     /* us, when the host wrote its last part */
 };
 

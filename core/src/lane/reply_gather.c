@@ -1,8 +1,9 @@
 /* reply_gather.c: gathers the small parts of a response that a host (the program that calls the core) writes
  * one after the other. The first part is sent at once. A part that follows within BB_GATHER_TIME stays in
- * `staged` until `staged` is full, the host flushes or ends the response, or the I/O thread sends it. So the
- * lane (a thread that serves requests) makes few system calls, and no part waits for long, even if the host
- * computes for minutes before its next part. */
+ * `staged`. It is sent when `staged` is full, when the host flushes or ends the response, or after
+ * BB_GATHER_TIME, by the lane (a thread that serves requests) with its next part, or else by the I/O thread.
+ * So the lane makes few system calls, and no part waits for long, even if the host computes for minutes
+ * before its next part. */
 #include "lane/lane.h"
 
 #include <stdatomic.h>
@@ -16,7 +17,10 @@ bool bb__reply_gathers(struct bb_lane *lane)
     if (!io || !lane->reply.sent || bb__conn_has_unsent(lane->current) || now - before >= BB_GATHER_TIME)
         return false;
     if (gather->since == 0) gather->since = now;
-    atomic_store_explicit(&gather->holds, true, memory_order_release);
+    if (now - gather->since >= BB_GATHER_TIME) return false;
+    /* The I/O thread sets `gathers` to false, and then reads `holds`. This is the other order. So the I/O
+     * thread sees the part, or the lane wakes it. */
+    atomic_store(&gather->holds, true);
     if (!atomic_load(&io->gathers)) bb__eventfd_raise(io->kick_fd);
     return true;
 }
@@ -45,11 +49,12 @@ static void send_staged(struct bb_lane *lane)
 bool bb__reply_send_gathered(struct bb_lane *lane, uint64_t now)
 {
     struct bb__lane_gather *gather = &lane->reply.gather;
-    if (!atomic_load_explicit(&gather->holds, memory_order_acquire)) return false;
+    if (!atomic_load(&gather->holds)) return false;
     pthread_mutex_lock(&gather->lock);
     bool holds = atomic_load_explicit(&gather->holds, memory_order_relaxed);
     if (holds && now - gather->since >= BB_GATHER_TIME) {
         send_staged(lane);
+        gather->since = 0;
         atomic_store_explicit(&gather->holds, false, memory_order_release);
     }
     pthread_mutex_unlock(&gather->lock);

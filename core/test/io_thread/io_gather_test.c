@@ -8,7 +8,7 @@
 
 #include "support/atomic_micros.h"
 #include "support/client.h"
-#include "support/count_sends.h"
+#include "support/gathering.h"
 
 #define GET   "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define PARTS 200
@@ -80,6 +80,70 @@ static void test_the_io_thread_sends_parts_while_the_host_pauses(void **state)
     host_free(host);
 }
 
+/* The I/O thread has looked for parts, and the next part comes before it decides how long it sleeps. */
+static void app_is_as_fast_as_the_io_thread(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    begin(host);
+    put(host, "first");
+    put(host, "second");
+    stop_io_thread();
+    atomic_fetch_add(&atomic_micros, BB_GATHER_TIME);
+    await_text("second");
+    assert_int_equal(sem_wait(&io_look.stopped), 0);
+    put(host, "third");
+    put(host, "fourth");
+    sem_post(&io_look.goes_on);
+    atomic_fetch_add(&atomic_micros, BB_GATHER_TIME);
+    await_text("fourth");
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_the_io_thread_misses_no_part(void **state)
+{
+    (void)state;
+    struct host *host = new_host(app_is_as_fast_as_the_io_thread);
+    client = client_new_saying(host, GET);
+    assert_response(client, 200, "firstsecondthirdfourth");
+    client_free(client);
+    host_free(host);
+}
+
+/* Half of BB_GATHER_TIME is between two parts. */
+static void app_goes_on(struct host *host, const struct bb_request *request)
+{
+    static const char *const texts[] = {"third", "fourth", "fifth", "sixth"};
+    static const unsigned expected[] = {3, 3, 3, 4};
+    (void)request;
+    begin(host);
+    put(host, "first");
+    put(host, "second");
+    stop_io_thread();
+    atomic_fetch_add(&atomic_micros, BB_GATHER_TIME / 2);
+    await_text("first");
+    atomic_fetch_add(&atomic_micros, BB_GATHER_TIME / 2);
+    await_text("second");
+    assert_int_equal(sem_wait(&io_look.stopped), 0);
+    assert_int_equal(sends, 2);
+    for (int i = 0; i < 4; i++) {
+        put(host, texts[i]);
+        assert_int_equal(sends, expected[i]);
+        atomic_fetch_add(&atomic_micros, BB_GATHER_TIME / 2);
+    }
+    sem_post(&io_look.goes_on);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_the_lane_sends_parts_that_have_waited(void **state)
+{
+    (void)state;
+    struct host *host = new_host(app_goes_on);
+    client = client_new_saying(host, GET);
+    assert_response(client, 200, "firstsecondthirdfourthfifthsixth");
+    client_free(client);
+    host_free(host);
+}
+
 static void app_many(struct host *host, const struct bb_request *request)
 {
     static char text[513];
@@ -134,6 +198,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_io_thread_sends_parts_while_the_host_pauses),
+        cmocka_unit_test(test_the_io_thread_misses_no_part),
+        cmocka_unit_test(test_the_lane_sends_parts_that_have_waited),
         cmocka_unit_test(test_many_small_parts_need_few_sends),
         cmocka_unit_test(test_a_flush_or_a_pause_sends_at_once_and_an_abort_drops),
     };
