@@ -285,8 +285,7 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue);
 int bb_worker_reopen_logs(struct bb_worker *worker);
 
 /* Frees the worker and closes its listeners. Free all lanes first. NULL is allowed. Returns BB_OK; BB_AGAIN:
- * a stalled disk blocks the I/O thread for more than a second, nothing is freed, and the process has to exit.
- */
+ * a stalled disk blocks the I/O thread for over a second: nothing is freed, and the process has to exit. */
 int bb_worker_free(struct bb_worker *worker);
 
 /* ---- lane: one host thread, one request at a time ---- */

@@ -137,7 +137,7 @@ static void count_route(VALUE threads, const char *label)
  */
 static VALUE scoreboard_held(VALUE self)
 {
-    const struct bb_scoreboard *scoreboard = bbr_scoreboard(self);
+    const struct bb_scoreboard *scoreboard = scoreboard_of(self)->core;
     VALUE shown = rb_hash_new(), threads = rb_hash_new();
     struct bb_scoreboard_lane lane;
     uint64_t longest = 0;

@@ -145,44 +145,6 @@ class FileBodyTest < Support::LaneCase
     assert_range server, [416, "bytes */10", ""], "Range" => "bytes=10-"
   end
 
-  # The connection keeps the file, so the thread serves the next request although the client reads nothing.
-  def test_a_slow_client_does_not_hold_the_thread
-    large = temp_file("large", "x" * (32 << 20))
-    server = serve { |env| env["PATH_INFO"] == "/large" ? [200, {}, Body.new(large)] : OK }
-    server.connect do |client|
-      client.request("GET", "/large")
-      client.read(1)
-
-      assert_equal "ok", server.get("/").body
-    end
-  end
-
-  # The I/O thread sends the rest of the file.
-  def test_a_busy_thread_does_not_hold_a_file
-    large = temp_file("large", bytes = Random.new(1).bytes(16 << 20))
-    entered = Queue.new
-    go_on = Queue.new
-    server = serve do |env|
-      entered << true
-      next [200, {}, Body.new(large)] if env["PATH_INFO"] == "/large"
-
-      go_on.pop
-      OK
-    end
-    server.connect do |client|
-      client.request("GET", "/large")
-      entered.pop
-      server.connect do |other|
-        other.request("GET", "/busy")
-        entered.pop
-
-        assert_equal bytes, client.read_response.body
-      ensure
-        go_on << true
-      end
-    end
-  end
-
   def test_under_gc_stress
     server = serve { [200, { "a" => +"b" }, Body.new(@path.dup)] }
     under_gc_stress { assert_equal "0123456789", server.get("/").body }
