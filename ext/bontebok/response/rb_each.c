@@ -20,11 +20,10 @@ static const rb_data_type_t each_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
+/* The application has no reference to this object, so its type is known. */
 static struct each *each_of(VALUE self)
 {
-    struct each *each;
-    TypedData_Get_Struct(self, struct each, &each_type, each);
-    return each;
+    return RTYPEDDATA_DATA(self);
 }
 
 /* Only the thread that serves a request is allowed to send its parts. Otherwise another thread could send a

@@ -14,6 +14,7 @@ void bbr_reply_fail(struct bbr_exchange *exchange, int code)
 
 VALUE bbr_reply_string(VALUE part)
 {
+    if (RB_LIKELY(RB_TYPE_P(part, T_STRING))) return part;
     VALUE string = rb_check_string_type(part);
     if (NIL_P(string))
         rb_raise(bbr_eInvalidReply, "a part of the body must be a String, not an object of %" PRIsVALUE,
