@@ -66,24 +66,32 @@ static void finish(struct lanes *lanes, unsigned served)
     assert_int_equal(lanes_finish(lanes), served);
 }
 
+/* /hints has sent a 103, which is no response yet. */
 static void test_a_request_without_a_response_is_answered_with_504(void **state)
 {
     (void)state;
-    struct bb_settings settings = limited(1000);
-    struct lanes lanes;
-    lanes_start(&lanes, 1, &settings);
-    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    const char *response = read_to_end(fd);
-    assert_memory_equal(response, "HTTP/1.1 504 Gateway Timeout\r\n", 30);
-    assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
-    assert_true(bb_worker_take_overdue(lanes.worker));
-    assert_false(bb_worker_take_overdue(lanes.worker));
-    sem_post(&lanes.leave); /* the core drops the rest of the response */
-    int next = lanes_connect(&lanes);
-    assert_true(is_served_at_once(&lanes, next, "/next"));
-    close(next);
-    close(fd);
-    finish(&lanes, 2);
+    static const char *const requests[] = {"POST /block HTTP/1.1\r\nHost: x\r\n\r\n",
+                                           "POST /hints HTTP/1.1\r\nHost: x\r\n\r\n"};
+    static const char *const expected[] = {
+        "HTTP/1.1 504 Gateway Timeout\r\n",
+        "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 504 Gateway Timeout\r\n"};
+    struct bb_settings settings = limited(500);
+    for (int i = 0; i < 2; i++) {
+        struct lanes lanes;
+        lanes_start(&lanes, 1, &settings);
+        int fd = blocked_with(&lanes, requests[i]);
+        const char *response = read_to_end(fd);
+        assert_memory_equal(response, expected[i], strlen(expected[i]));
+        assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
+        assert_true(bb_worker_take_overdue(lanes.worker));
+        assert_false(bb_worker_take_overdue(lanes.worker));
+        sem_post(&lanes.leave); /* the core drops the rest of the response */
+        int next = lanes_connect(&lanes);
+        assert_true(is_served_at_once(&lanes, next, "/next"));
+        close(next);
+        close(fd);
+        finish(&lanes, 2);
+    }
 }
 
 static void test_a_response_that_has_begun_is_cut(void **state)

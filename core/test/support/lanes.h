@@ -51,7 +51,8 @@ struct lanes {
     struct lane_thread threads[LANES_MAX];
     int count, descriptors; /* open before lanes_start(); -1: not checked, because other workers exist */
     struct sockaddr_in address;
-    sem_t entered, leave; /* for /block; entered: the application has the request; leave: it may respond */
+    sem_t entered,
+        leave; /* for /block and /hints; entered: the application has the request; leave: it may respond */
 };
 
 /* ---- serving ---- */
@@ -80,6 +81,13 @@ static inline void lanes_block(struct lane_thread *thread)
 {
     sem_post(&thread->lanes->entered);
     sem_wait(&thread->lanes->leave);
+}
+
+static inline void lanes_hint(struct bb_lane *lane)
+{
+    bb_reply_begin(lane, 103);
+    bb_reply_field(lane, "link", 4, "</a>", 4);
+    bb_reply_interim(lane);
 }
 
 /* Sends half of a response, blocks, then sends the other half. */
@@ -116,9 +124,9 @@ static inline void lanes_reply_and_stay(struct lane_thread *thread, bool at_once
 static inline void lanes_respond(struct lane_thread *thread, const struct bb_request *request)
 {
     const struct bb_slice *target = &request->head.target;
-    if (target->len == 6 && memcmp(target->at, "/block", 6) == 0) {
-        lanes_block(thread);
-    }
+    bool hints = target->len == 6 && memcmp(target->at, "/hints", 6) == 0;
+    if (hints) lanes_hint(thread->lane);
+    if (hints || (target->len == 6 && memcmp(target->at, "/block", 6) == 0)) lanes_block(thread);
     if (target->len == 5 && memcmp(target->at, "/half", 5) == 0) {
         lanes_reply_half(thread);
         return;
