@@ -199,6 +199,7 @@ static void app_waits_for_a_slow_client(struct host *host, const struct bb_reque
     begin(host);
     fill_up(host, 10000);
     fake_wait_client = take_some;
+    fake_wait_passed = 0;
     seconds = 0;
     int code = bb_reply_wait(host->lane);
     fake_wait_client = NULL;

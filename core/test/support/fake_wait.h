@@ -13,15 +13,16 @@ int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
  * of 1 ms. NULL: the host waits in the kernel. */
 static void (*fake_wait_client)(void);
 
+static int fake_wait_passed; /* ms of the current second; a test may set it to 0 to begin a second */
+
 int __wrap_bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
 {
     if (!fake_wait_client) return __real_bb__sock_wait_writable(fd, wake_fd, timeout_ms);
-    static int passed; /* ms of the current second */
     for (int left = timeout_ms;;) {
-        int step = left >= 0 && left < 1000 - passed ? left : 1000 - passed;
-        if (passed == 0 || timeout_ms == 1) fake_wait_client();
+        int step = left >= 0 && left < 1000 - fake_wait_passed ? left : 1000 - fake_wait_passed;
+        if (fake_wait_passed == 0 || timeout_ms == 1) fake_wait_client();
         fake_clock_advance((uint64_t)step);
-        passed = (passed + step) % 1000;
+        fake_wait_passed = (fake_wait_passed + step) % 1000;
         int code = __real_bb__sock_wait_writable(fd, wake_fd, 0);
         if (code != BB_EGONE || left == step) return code;
         left -= left >= 0 ? step : 0;
