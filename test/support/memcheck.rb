@@ -38,7 +38,7 @@ module Memcheck
   end
 
   # Functions that allocate for Ruby's own objects. Ruby does not free an object that is alive at the end.
-  RUBY_OBJECTS = /\Arb_(str|ary|hash|st|vm|proc|block_call)/
+  RUBY_OBJECTS = /\Arb_(str|ary|hash|st|vm|proc|block_call|mutex)/
   # Ruby runs finalizers and other postponed jobs when it checks for interrupts. The binding's serve loop makes Ruby
   # check, so these jobs appear inside the binding's calls.
   PUT_OFF = /\Arb_postponed_job_flush\z/
