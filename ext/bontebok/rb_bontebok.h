@@ -32,9 +32,7 @@
 
 /* ---- the structs that all files use ---- */
 
-/* The core's scoreboard, and how many workers and Ruby objects hold it. The GC frees objects in any order,
- * but a worker and its lanes use the scoreboard until they are freed. So the last holder frees the
- * scoreboard. */
+/* The core's scoreboard, and how many workers and Ruby objects hold it. The last holder frees it. */
 struct bbr_scoreboard {
     struct bb_scoreboard *core;
     unsigned holders;
@@ -109,6 +107,7 @@ struct bbr_exchange {
     bool body_tells_closed; /* to_ary may have closed the body, so ask `closed?` before `close` */
     bool gone;              /* the client has closed the connection, or does not read */
     bool detached;          /* the connection has left the lane: hijacked, or it belongs to the stream */
+    bool hijacked;          /* the application has the connection's socket */
     bool broken;            /* no complete response was sent; the request must end with bb_reply_abort() */
     bool limited;           /* RequestTimeout may be raised now */
     bool timed_out;         /* RequestTimeout was raised in this request, or is being raised */

@@ -89,6 +89,12 @@ static bool has_callables(const struct bbr_exchange *exchange)
     return RARRAY_LEN(exchange->lane->finished) + RARRAY_LEN(exchange->lane->after_reply) > 0;
 }
 
+/* The application may keep the env of a hijacked connection for as long as the connection. */
+static bool has_to_finish(const struct bbr_exchange *exchange)
+{
+    return exchange->hijacked || has_callables(exchange);
+}
+
 static VALUE end_work(VALUE core)
 {
     bb_lane_end_work((struct bb_lane *)core);
@@ -109,7 +115,8 @@ static void take_in_hand(struct bbr_exchange *exchange)
     struct bbr_worker *worker = exchange->lane->worker;
     exchange->env = Qnil;
     exchange->body = Qundef;
-    exchange->gone = exchange->broken = exchange->body_tells_closed = exchange->detached = false;
+    exchange->gone = exchange->broken = exchange->body_tells_closed = false;
+    exchange->detached = exchange->hijacked = false;
     exchange->status = exchange->headers = exchange->error = Qnil;
     if (RB_UNLIKELY(has_callables(exchange))) bbr_finish_forget(exchange->lane);
     worker->in_hand++;
@@ -135,7 +142,7 @@ static void serve_request(struct bbr_exchange *exchange)
         if (!NIL_P(error)) bbr_failed_late(exchange, error);
     }
     give_back(exchange);
-    if (RB_UNLIKELY(has_callables(exchange))) run_callables(exchange);
+    if (RB_UNLIKELY(has_to_finish(exchange))) run_callables(exchange);
     exchange->env = Qnil; /* the GC may free the env while the lane waits for the next request */
     uint64_t served = ++lane->worker->requests;
     if (served == lane->max_requests) bbr_report(exchange, "max_requests", Qnil, Qnil);
@@ -169,7 +176,7 @@ static void abandon(struct bbr_exchange *exchange)
         give_back(exchange);
     }
     if (exchange->body != Qundef) (void)bbr_attempt(close_body, (VALUE)exchange);
-    if (has_callables(exchange)) run_callables(exchange);
+    if (has_to_finish(exchange)) run_callables(exchange);
 }
 
 /* Between two requests, another thread may raise an exception in this thread, for example a late timeout. The

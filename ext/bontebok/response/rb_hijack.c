@@ -43,7 +43,7 @@ VALUE bbr_hijack_socket(struct bbr_exchange *exchange)
     while ((code = bb_lane_hijack(exchange->lane->core, &taken.fd, &unread)) == BB_AGAIN)
         bbr_reply_check(exchange, bbr_wait_for_client(exchange->lane));
     bbr_reply_check(exchange, code);
-    exchange->detached = true;
+    exchange->detached = exchange->hijacked = true;
     rb_str_cat(taken.unread, unread.at, (long)unread.len);
     VALUE socket = rb_ensure(make_socket, (VALUE)&taken, close_descriptor, (VALUE)&taken);
     bbr_report(exchange, "detached", Qnil, socket);

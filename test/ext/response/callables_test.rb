@@ -35,6 +35,24 @@ class CallablesTest < Support::LaneCase
     end
   end
 
+  # An application keeps the env of a hijacked connection.
+  def test_the_env_of_a_hijacked_connection_has_arrays_of_its_own
+    calls = Queue.new
+    kept = nil
+    server = serve do |env|
+      next (kept = env) && env["rack.hijack"].call.close unless kept
+
+      kept["rack.after_reply"] << -> { calls << :after }
+      kept["rack.response_finished"] << ->(*) { calls << :finished }
+      OK
+    end
+    server.connect { |client| client.request("GET", "/") || client.wait_for_end }
+    2.times { server.get }
+    server.reports
+
+    assert_empty calls
+  end
+
   def test_head
     calls = Queue.new
     server = serve { |env| note_calls(env, calls) && OK }
