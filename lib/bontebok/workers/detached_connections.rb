@@ -7,6 +7,9 @@ module Bontebok
   # requests. The core does not know them any more. This class counts them. A worker whose threads have ended waits for
   # them, and for the hook before_worker_drain, which may close them, at most for HijackTimeout. This class keeps no
   # connection alive.
+  #
+  # In the WeakMap each connection is its own value. If many keys share a value, such as true, the WeakMap of Ruby 3.1
+  # returns keys that the garbage collector has freed, and Ruby crashes.
   class DetachedConnections
     # seconds: HijackTimeout, which begins with #drain. hook: the DrainHook. core: the Core::Worker, which shows the
     # number.
@@ -24,7 +27,7 @@ module Bontebok
     # connection: an object with the method closed?. Any thread may call this.
     def add(connection)
       shown = @lock.synchronize do
-        @connections[connection] = true
+        @connections[connection] = connection
         @shown += 1
       end
       @core.show_detached(shown)

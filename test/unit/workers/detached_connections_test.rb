@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/workers/detached_connections"
+
+class DetachedConnectionsTest < Support::TestCase
+  Connection = Struct.new(:closed?)
+  Core = Struct.new(:shown) do
+    def show_detached(count) = self.shown = count
+  end
+
+  def setup
+    super
+    @core = Core.new
+    @connections = Bontebok::DetachedConnections.new(1, core: @core, log: nil)
+  end
+
+  def test_open_connections_are_counted
+    kept = [false, true, false].map { |closed| Connection.new(closed) }
+    kept.each { |connection| @connections.add(connection) }
+
+    assert_equal 3, @core.shown
+    @connections.show
+
+    assert_equal 2, @core.shown
+    assert_equal 3, kept.size # the connections are alive until here
+  end
+
+  # Ruby 3.1 crashes if many keys of a WeakMap have the same value. bench/soak shows the crash.
+  def test_no_two_connections_share_a_value
+    kept = Array.new(3) { Connection.new(false) }
+    kept.each { |connection| @connections.add(connection) }
+    map = @connections.instance_variable_get(:@connections)
+
+    kept.each { |connection| assert_same connection, map[connection] }
+  end
+end
