@@ -1,10 +1,38 @@
 # frozen_string_literal: true
 
-# The application of bench/soak: /sleep/1 and /burn/1 take 1 ms each. /large has 2 MiB. All other responses contain the
-# request's body.
+# The application of bench/soak: /sleep/1 and /burn/1 take 1 ms each. /large has 2 MiB, and /file is a file of about
+# this size. /parts/0.5 has 20 small parts, with 0.5 ms after each. /stream and /hijack are answered by a thread of the
+# application. All other responses contain the request's body.
 
 part = ("x" * 65_536).freeze
 large = Array.new(32, part).freeze
+
+file = Struct.new(:to_path).new(File.expand_path("../../lib/bontebok/bontebok.so", __dir__))
+
+parts = lambda do |seconds|
+  Enumerator.new do |yielder|
+    20.times do
+      yielder << "part\n"
+      sleep(seconds)
+    end
+  end
+end
+
+answer_later = lambda do |io, head|
+  Thread.new do
+    io.write(head)
+    10.times { io.write("part\n") }
+  rescue IOError, SystemCallError
+    nil # the client is gone
+  ensure
+    io.close
+  end
+end
+
+hijack = lambda do |env|
+  answer_later.call(env["rack.hijack"].call, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\n")
+  [-1, {}, []]
+end
 
 burn = lambda do |seconds|
   limit = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
@@ -13,10 +41,18 @@ end
 
 run(lambda do |env|
   _, how, milliseconds = env["PATH_INFO"].split("/")
-  case how
-  when "sleep" then sleep(milliseconds.to_f / 1000)
-  when "burn" then burn.call(milliseconds.to_f / 1000)
-  end
-  body = how == "large" ? large : [env["rack.input"]&.read || "", "done\n"]
+  seconds = milliseconds.to_f / 1000
+  next hijack.call(env) if how == "hijack"
+
+  body =
+    case how
+    when "large" then large
+    when "file" then file
+    when "parts" then parts.call(seconds)
+    when "stream" then ->(stream) { answer_later.call(stream, "head\n") }
+    else
+      how == "burn" ? burn.call(seconds) : sleep(seconds)
+      [env["rack.input"]&.read || "", "done\n"]
+    end
   [200, { "content-type" => "text/plain" }, body]
 end)
