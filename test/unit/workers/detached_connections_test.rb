@@ -12,7 +12,7 @@ class DetachedConnectionsTest < Support::TestCase
   def setup
     super
     @core = Core.new
-    @connections = Bontebok::DetachedConnections.new(1, core: @core, log: nil)
+    @connections = Bontebok::DetachedConnections.new(1, hook: nil, core: @core, log: nil)
   end
 
   def test_open_connections_are_counted
