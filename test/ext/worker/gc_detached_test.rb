@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+require "rack/files"
+
+# As gc_test.rb, for responses that leave their thread: files, streams that outlive `call`, hijacked sockets. Also for
+# early hints and the callables of a request.
+class GcDetachedTest < Support::LaneCase
+  PATHS = %w[/file /named /later /hijack /partial /hints].freeze
+  HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\n"
+
+  def setup
+    super
+    @file = temp_file("file", "parted")
+    @finished = Queue.new
+  end
+
+  def test_requests_survive_compaction
+    server = start
+    2.times do
+      move_objects
+      exchange(server)
+    end
+  end
+
+  def test_requests_survive_automatic_compaction
+    under_automatic_compaction do
+      server = start
+      2.times do
+        exchange(server)
+        GC.start
+      end
+    end
+  end
+
+  unless VALGRIND
+    def test_requests_survive_gc_stress
+      server = start
+      exchange(server)
+      under_gc_stress { exchange(server) }
+    end
+  end
+
+  private
+
+  def start
+    serve(settings: { x_sendfile: temp_dir }) do |env|
+      env["rack.response_finished"] << ->(*) { @finished << env["PATH_INFO"] }
+      send(env["PATH_INFO"].delete("/"), env)
+    end
+  end
+
+  def file(_env) = [200, {}, Struct.new(:to_path).new(@file.dup)]
+  def named(_env) = [200, { "x-sendfile" => @file.dup }, []]
+  def later(_env) = [200, {}, ->(stream) { answer_later(stream, "") }]
+  def partial(_env) = [200, { "content-length" => "6", "rack.hijack" => ->(io) { answer_later(io, "") } }, []]
+
+  def hijack(env)
+    answer_later(env["rack.hijack"].call, HEAD)
+    [-1, {}, []]
+  end
+
+  def hints(env)
+    env["rack.early_hints"].call("link" => +"</a>")
+    [200, {}, %w[par ted].each]
+  end
+
+  # Each write has a stack of its own, so that no stack still has an object that the Stream uses.
+  def answer_later(io, head)
+    Thread.new do
+      Thread.new { io.write(head, "par") }.join
+      GC.start
+      Thread.new { io.write("ted") }.join
+      io.close
+    end
+  end
+
+  def exchange(server)
+    PATHS.each do |path|
+      server.connect do |client|
+        client.request("GET", path)
+        response = client.read_response
+        response = client.read_response if response.status == 103
+
+        assert_equal [200, "parted"], [response.status, response.body], path
+      end
+      assert_equal path, Timeout.timeout(30) { @finished.pop }
+    end
+    3.times { assert_equal :detached, server.next_report.level }
+  end
+end
