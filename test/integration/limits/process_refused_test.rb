@@ -48,14 +48,14 @@ class ProcessRefusedTest < Support::TestCase
 
     full
     assert_start_fails(/ error .* can't create Thread: /, args: %w[--preload true] + user)
+    temp_file("limit.rb", "Process.setrlimit(:NPROC, 1)\n")
+    assert_start_fails(/no room for threads: /, args: %w[--restart-file restart.txt], under: UNDER)
   end
 
   def test_a_first_start_fails_if_no_process_can_be_forked
     full
     assert_start_fails REFUSAL, args: %w[--preload false] + user
     assert_start_fails REFUSAL, args: [], under: UNDER
-    temp_file("limit.rb", "Process.setrlimit(:NPROC, 1)\n")
-    assert_start_fails(/no room for threads: /, args: %w[--restart-file restart.txt], under: UNDER)
   end
 
   def test_a_worker_that_ended_is_replaced_when_processes_can_be_forked_again
