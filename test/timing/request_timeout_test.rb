@@ -24,6 +24,7 @@ class RequestTimeoutTest < Support::TestCase
       when "/half"
         return [200, {}, Enumerator.new { |body| body << "half" && stay_here }]
       when "/upload" then env["rack.input"].read
+      when "/upload/stuck" then env["rack.input"].read(2) && stay_here
       when "/closing" then return [200, {}, Body.new(["whole"])]
       when "/deaf" then Process.clock_gettime(Process::CLOCK_MONOTONIC) until File.exist?("never")
       end
@@ -60,6 +61,18 @@ class RequestTimeoutTest < Support::TestCase
 
       assert_equal 200, client.read_response.status
     end
+  end
+
+  def test_the_limit_holds_after_a_request_has_waited_for_its_body
+    server = start("-w", "1", "--unbuffered-bodies", "/upload/")
+    server.connect do |client|
+      client.write("POST /upload/stuck HTTP/1.1\r\nHost: test\r\nContent-Length: 6\r\n\r\n")
+      assert client.quiet?(0.2)
+      client.write("ab")
+
+      assert_equal 504, client.read_response.status
+    end
+    open_gate
   end
 
   def test_the_log_names_the_request_and_its_thread
