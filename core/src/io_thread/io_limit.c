@@ -37,22 +37,24 @@ static uint64_t label_due(const struct bb_lane *lane)
                              : UINT64_MAX;
 }
 
-/* Whether a limit will apply to the request when its body has come. The lane does not wake the I/O thread at
- * the end of a wait. */
-static bool watches_receiver(const struct bb_lane *lane)
+/* Whether a limit will apply later, although none applies now, because the lane waits for the client. The
+ * lane does not wake the I/O thread at the end of each wait. */
+static bool has_limit_later(const struct bb_lane *lane)
 {
     const struct bb_settings *settings = &lane->worker->settings;
-    return (settings->request_timeout > 0 || settings->request_timeout_soft > 0) &&
-           lane->watched.has_request && atomic_load(&lane->reply.receives);
+    return lane->watched.has_request && !atomic_load(&lane->reply.untimed) &&
+           ((settings->request_timeout > 0 && !lane->watched.overdue) ||
+            (settings->request_timeout_soft > 0 && !lane->watched.warned));
 }
 
 uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane)
 {
-    bool looks_again = bb__io_watches_reader(lane) || watches_receiver(lane);
     pthread_mutex_lock(&io->link.time_lock);
-    uint64_t limit = bb__sooner(label_due(lane), bb__sooner(soft_end(lane), hard_end(lane)));
+    uint64_t limit = bb__sooner(soft_end(lane), hard_end(lane)), label = label_due(lane);
+    bool looks_again = limit == UINT64_MAX && has_limit_later(lane);
     pthread_mutex_unlock(&io->link.time_lock);
-    uint64_t due = bb__sooner(lane->watched.due, limit);
+    uint64_t due = bb__sooner(lane->watched.due, bb__sooner(label, limit));
+    looks_again = looks_again || bb__io_watches_reader(lane);
     return looks_again ? bb__sooner(due, bb__clock_ms() + BB_READERS_LOOK) : due;
 }
 
