@@ -14,6 +14,10 @@ VALUE bbr_input_new(struct bbr_exchange *exchange);
 VALUE bbr_input_empty(void);
 void bbr_input_detach(VALUE input);
 
+/* Called at a hijack, when the socket gets the rest of an unbuffered body. The Input ends. Returns the bytes
+ * that were received, but not read. They live as long as the Input. */
+struct bb_slice bbr_input_hand_over(VALUE input);
+
 /* Called if a stream outlives the request. Returns the Input for the stream: the same one, with a copy of the
  * body; or if the body is unbuffered, another one, and the given one ends. */
 VALUE bbr_input_keep(VALUE input);

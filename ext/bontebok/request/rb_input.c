@@ -117,6 +117,16 @@ void bbr_input_detach(VALUE self)
     end(bbr_input_of(self), "the request has ended");
 }
 
+struct bb_slice bbr_input_hand_over(VALUE self)
+{
+    struct input *input = bbr_input_of(self);
+    size_t left = bbr_input_window_left(input);
+    if (!input->unbuffered || input->ended) return (struct bb_slice){"", 0};
+    end(input, "the connection is hijacked, and its socket has the body");
+    if (left == 0) return (struct bb_slice){"", 0};
+    return (struct bb_slice){input->window + (input->position - input->window_start), left};
+}
+
 /* The env refers to the old Input, and the rest of the request (rb_finish.c) to the env. If the old Input
  * referred to the stream, a dropped stream would never be freed. */
 static VALUE move_unbuffered(struct input *input)

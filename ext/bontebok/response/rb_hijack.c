@@ -44,6 +44,10 @@ VALUE bbr_hijack_socket(struct bbr_exchange *exchange)
         bbr_reply_check(exchange, bbr_wait_for_client(exchange->lane));
     bbr_reply_check(exchange, code);
     exchange->detached = exchange->hijacked = true;
+    if (!NIL_P(exchange->input)) {
+        struct bb_slice received = bbr_input_hand_over(exchange->input);
+        rb_str_cat(taken.unread, received.at, (long)received.len);
+    }
     rb_str_cat(taken.unread, unread.at, (long)unread.len);
     VALUE socket = rb_ensure(make_socket, (VALUE)&taken, close_descriptor, (VALUE)&taken);
     bbr_report(exchange, "detached", Qnil, socket);

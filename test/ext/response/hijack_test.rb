@@ -2,6 +2,7 @@
 
 require "socket"
 require_relative "../support/lane_case"
+require_relative "../support/unbuffered"
 
 # Full and partial hijack: the application gets the client's socket.
 class HijackTest < Support::LaneCase
@@ -28,6 +29,28 @@ class HijackTest < Support::LaneCase
         assert_equal :eof, client.wait_for_end
       end
     end
+  end
+
+  def test_the_socket_has_the_body_that_the_application_has_not_read
+    seen = nil
+    called = Queue.new
+    server = serve(**Support::Unbuffered::UNBUFFERED) do |env|
+      called << (input = env["rack.input"])
+      first = input.readpartial(1)
+      socket = env["rack.hijack"].call
+      seen = [first, socket.read(5), assert_raises(IOError) { input.read }.class]
+      socket.close
+      [-1, {}, []]
+    end
+    server.connect do |client|
+      client.write(Support::Unbuffered::LENGTH)
+      called.pop
+      client.write("abcdef")
+      client.wait_for_end
+    end
+    await_hijack(server)
+
+    assert_equal ["a", "bcdef", IOError], seen
   end
 
   def test_hijack_sets_the_env
