@@ -136,6 +136,7 @@ static VALUE move_unbuffered(struct input *input)
     *moved = *input;
     RB_OBJ_WRITTEN(self, Qundef, moved->from);
     input->window = NULL;
+    input->window_len = 0;
     end(input, "the request has ended, and its stream has the body");
     return self;
 }

@@ -16,11 +16,27 @@ static void *wait_as_lane(void *lane)
     return NULL;
 }
 
+static VALUE wait_elsewhere(VALUE fd)
+{
+    bbr_wait_for_descriptor(NUM2INT(fd), RB_WAITFD_IN, NULL, NULL);
+    return Qnil;
+}
+
+/* If the request ends during the wait, the descriptor is closed. The next read raises. */
+static VALUE ignore_error(VALUE argument, VALUE error)
+{
+    return Qnil;
+}
+
 static void await_client(const struct bbr_exchange *exchange)
 {
     struct bb_lane *lane = exchange->lane->core;
-    bool is_own = exchange->thread == rb_thread_current();
-    bbr_wait_for_descriptor(bb_request_fd(lane), RB_WAITFD_IN, is_own ? wait_as_lane : NULL, lane);
+    int fd = bb_request_fd(lane);
+    if (exchange->thread == rb_thread_current())
+        bbr_wait_for_descriptor(fd, RB_WAITFD_IN, wait_as_lane, lane);
+    else
+        rb_rescue2(wait_elsewhere, INT2NUM(fd), ignore_error, Qnil, rb_eSystemCallError, rb_eIOError,
+                   (VALUE)0);
 }
 
 /* ---- any source ---- */

@@ -38,6 +38,19 @@ class UnbufferedWaitingTest < Support::LaneCase
     end
   end
 
+  def test_the_request_ends_while_a_thread_of_the_application_waits
+    reader = nil
+    server = serve(**UNBUFFERED) do |env|
+      reader = Thread.new { env["rack.input"].read }
+      reader.report_on_exception = false
+      Thread.pass until reader.status == "sleep"
+      OK
+    end
+    server.raw(LENGTH)
+
+    assert_raises(IOError) { reader.value }
+  end
+
   def test_a_fiber_waits_in_the_fiber_scheduler
     with_body_to_come(LENGTH) do |input, client|
       scheduler = Scheduler.new
