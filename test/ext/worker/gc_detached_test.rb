@@ -15,21 +15,13 @@ class GcDetachedTest < Support::LaneCase
     @finished = Queue.new
   end
 
+  # There is no test with GC.auto_compact: at the end of an automatic compaction, Ruby 3.1 takes each word on the VM
+  # stacks of all threads for an object (revert_stack_objects in gc.c), and crashes now and then.
   def test_requests_survive_compaction
     server = start
     2.times do
       move_objects
       exchange(server)
-    end
-  end
-
-  def test_requests_survive_automatic_compaction
-    under_automatic_compaction do
-      server = start
-      2.times do
-        exchange(server)
-        GC.start
-      end
     end
   end
 
