@@ -2,6 +2,7 @@
 
 require "test_helper"
 require_relative "support/idle_cases"
+require_relative "support/length"
 require_relative "support/servers/on_bontebok"
 require_relative "support/servers/on_puma"
 require_relative "support/websocket_cases"
@@ -22,9 +23,11 @@ class WebsocketOnBontebokTest < Support::TestCase
   end
 end
 
-# Runs the same applications behind puma.
-class WebsocketOnPumaTest < Support::TestCase
-  include Interop::OnPuma
-  include Interop::WebsocketCases
-  include Interop::IdleCases
+# Runs the same applications behind puma, in the long form.
+if Interop::Length::LONG
+  class WebsocketOnPumaTest < Support::TestCase
+    include Interop::OnPuma
+    include Interop::WebsocketCases
+    include Interop::IdleCases
+  end
 end
