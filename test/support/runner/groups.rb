@@ -38,7 +38,7 @@ module Runner
                 jobs: -> { [make("core", "tsan")] }, full: -> { [make("core", "tsan-all")] }),
       Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/**/*", cores: HALF) }),
       Group.new("lint", "the rules of the tree: layers, sizes, paths in docs, packaging, style",
-                jobs: -> { files("lint/*") + [Job.new("bundle", "exec", "rubocop")] }),
+                jobs: -> { files("lint/*") + rubocop }, full: -> { files("lint/*", env: LONG) + rubocop }),
       Group.new("conform", "Rack and HTTP, as tables of cases", jobs: -> { files("conform/*", cores: WAITING) }),
       Group.new("load", "the load tool",
                 jobs: -> { [make("load", "test")] + files("load/*", cores: WAITING) }),
@@ -69,6 +69,8 @@ module Runner
     end
 
     def interop(**options) = files("interop/*", processes: 2, cores: WAITING, **options)
+
+    def rubocop = [Job.new("bundle", "exec", "rubocop")]
 
     # make builds the tests with all processors first. Then the tests run one after the other.
     def timing(**options)
