@@ -22,8 +22,8 @@ struct bb_slice bbr_input_hand_over(VALUE input);
  * body; or if the body is unbuffered, another one, and the given one ends. */
 VALUE bbr_input_keep(VALUE input);
 
-/* From now on, another object has the connection of an unbuffered body. read: returns as bb_request_read().
- * await: waits for bytes, at most about a second. Has no effect on other bodies. */
+/* Tells the Input that a Stream has the connection, and so the rest of an unbuffered body. read: returns as
+ * bb_request_read(). await: waits for bytes, at most about a second. Has no effect on other bodies. */
 struct bbr_body_source {
     int (*read)(VALUE from, char *bytes, size_t len, size_t *got);
     void (*await)(VALUE from);

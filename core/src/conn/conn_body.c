@@ -72,14 +72,24 @@ static bool is_unbuffered(const struct bb__conn_context *context)
     return !head->upgrade && bb__path_is_listed(paths, head->path.at, head->path.len, true);
 }
 
+static void start_decoder(struct bb__body *decoder, const struct bb__conn_context *context)
+{
+    const struct bb__head_limits *limits = &context->head_limits;
+    if (context->head.chunked)
+        bb__body_start_chunked(decoder, (uint32_t)limits->max_field_bytes, limits->max_fields);
+    else
+        bb__body_start_length(decoder, context->head.content_length);
+}
+
 /* The request may have waited in the shared queue (conn_transfer.c). */
 static enum bb__conn_next serve_unbuffered(struct bb__conn *conn, struct bb__conn_context *context)
 {
     if (context->admission && bb__conn_is_overdue(conn, context))
         return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_TIME);
-    conn->unbuffered = bb__unbuffered_new(&context->head, (uint32_t)context->head_limits.max_field_bytes,
-                                          context->head_limits.max_fields);
-    return conn->unbuffered ? bb__conn_serve(conn, context) : BB_CONN_CLOSE;
+    conn->unbuffered = bb__unbuffered_new(context->head.expect_continue);
+    if (!conn->unbuffered) return BB_CONN_CLOSE;
+    start_decoder(&conn->unbuffered->decoder, context);
+    return bb__conn_serve(conn, context);
 }
 
 enum bb__conn_next bb__conn_begin_body(struct bb__conn *conn, struct bb__conn_context *context)
@@ -94,15 +104,11 @@ enum bb__conn_next bb__conn_begin_body(struct bb__conn *conn, struct bb__conn_co
             conn->body_in_buffer = head->content_length > 0;
             return bb__conn_serve(conn, context);
         }
-        if (is_unbuffered(context)) return serve_unbuffered(conn, context);
-        if (!bb__spool_would_fit(context->spool_budget, head->content_length))
-            return reject_spool(conn, context, BB_ENOSPACE);
-        bb__body_start_length(&conn->body, head->content_length);
-    } else {
-        if (is_unbuffered(context)) return serve_unbuffered(conn, context);
-        bb__body_start_chunked(&conn->body, (uint32_t)context->head_limits.max_field_bytes,
-                               context->head_limits.max_fields);
     }
+    if (is_unbuffered(context)) return serve_unbuffered(conn, context);
+    if (!head->chunked && !bb__spool_would_fit(context->spool_budget, head->content_length))
+        return reject_spool(conn, context, BB_ENOSPACE);
+    start_decoder(&conn->body, context);
 
     size_t used;
     int code = take_body(conn, context, behind_head, here, &used);
@@ -119,8 +125,7 @@ bool bb__conn_sends_too_slowly(const struct bb__conn *conn, const struct bb__con
     const struct bb_settings *settings = context->settings;
     uint64_t stalled = context->now - conn->upload.progress, since = context->now - conn->upload.began;
     if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
-    return since > BB_RATE_AFTER && conn->upload.received * 1000 < settings->min_body_rate * since &&
-           !bb__sock_has_bytes(conn->fd);
+    return bb__sends_too_little(conn->upload.received, since, settings) && !bb__sock_has_bytes(conn->fd);
 }
 
 enum bb__conn_next bb__conn_receive_body(struct bb__conn *conn, struct bb__conn_context *context)

@@ -15,6 +15,12 @@ static inline enum bb__conn_next bb__conn_serve(struct bb__conn *conn, struct bb
     return BB_CONN_REQUEST;
 }
 
+/* Whether a client that has sent these bytes of a body in `time` ms is below min_body_rate. */
+static inline bool bb__sends_too_little(uint64_t received, uint64_t time, const struct bb_settings *settings)
+{
+    return time > BB_RATE_AFTER && received * 1000 < settings->min_body_rate * time;
+}
+
 /* context->head is a complete head with a body. Serves the request if its body has come, or if it is
  * unbuffered. Otherwise moves the body bytes from `in` to the spool and waits for more. */
 enum bb__conn_next bb__conn_begin_body(struct bb__conn *conn, struct bb__conn_context *context);

@@ -2,7 +2,7 @@
 #include "conn/unbuffered.h"
 
 #include "base/clock.h"
-#include "conn/conn.h"
+#include "conn/conn_body.h"
 
 #include <stdlib.h>
 
@@ -13,17 +13,12 @@
 /* Bytes that are read to find the end of a body. */
 #define LOOK_MAX 1024
 
-struct bb__unbuffered *bb__unbuffered_new(const struct bb_head *head, uint32_t trailer_bytes_max,
-                                          uint32_t trailers_max)
+struct bb__unbuffered *bb__unbuffered_new(bool awaits_continue)
 {
     struct bb__unbuffered *body = calloc(1, sizeof *body);
     if (!body) return NULL;
-    if (head->chunked)
-        bb__body_start_chunked(&body->decoder, trailer_bytes_max, trailers_max);
-    else
-        bb__body_start_length(&body->decoder, head->content_length);
     body->open = true;
-    body->awaits_continue = head->expect_continue;
+    body->awaits_continue = awaits_continue;
     return body;
 }
 
@@ -80,7 +75,7 @@ static void note_wait(struct bb__unbuffered *body)
 static bool is_too_slow(const struct bb__unbuffered *body, const struct bb_settings *settings)
 {
     if (settings->body_timeout > 0 && body->stalled >= settings->body_timeout) return true;
-    return body->waited > BB_RATE_AFTER && body->received * 1000 < settings->min_body_rate * body->waited;
+    return bb__sends_too_little(body->received, body->waited, settings);
 }
 
 static int no_bytes(struct bb__unbuffered *body, const struct bb_settings *settings)

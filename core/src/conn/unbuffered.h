@@ -25,10 +25,8 @@ struct bb__unbuffered {
     bool awaits_continue; /* the client waits for "100 Continue" */
 };
 
-/* Returns NULL when out of memory. The caller owns the result. trailer_bytes_max, trailers_max: as for
- * bb__body_start_chunked(). */
-struct bb__unbuffered *bb__unbuffered_new(const struct bb_head *head, uint32_t trailer_bytes_max,
-                                          uint32_t trailers_max);
+/* Returns NULL when out of memory. The caller owns the result, and starts its decoder. */
+struct bb__unbuffered *bb__unbuffered_new(bool awaits_continue);
 
 /* NULL is allowed. */
 void bb__unbuffered_free(struct bb__unbuffered *body);

@@ -104,11 +104,13 @@ static inline void go_on(struct bb_lane *lane)
  * has read the response (RFC 9112 9.6). */
 static void close_answered(struct bb_lane *lane, struct bb__conn *conn)
 {
+    if (!conn->unbuffered) {
+        bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
+        return;
+    }
     conn->keep_alive = false;
     conn->linger = true;
-    enum bb__conn_next next =
-        conn->unbuffered ? bb__conn_after_response(conn, &lane->context) : BB_CONN_CLOSE;
-    (void)bb__lane_settle(lane, conn, next);
+    (void)bb__lane_settle(lane, conn, bb__conn_after_response(conn, &lane->context));
 }
 
 static void end_otherwise(struct bb_lane *lane, enum bb__then then)
