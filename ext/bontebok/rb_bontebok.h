@@ -141,6 +141,10 @@ static inline struct bb_slice bbr_bytes(VALUE string)
     return (struct bb_slice){RSTRING_PTR(string), (size_t)RSTRING_LEN(string)};
 }
 
+/* The argument `length` of a method that reads as IO#read: bytes, or LONG_MAX for nil. Raises ArgumentError
+ * if it is negative. */
+long bbr_read_length(VALUE length);
+
 /* Protects a VALUE from the GC until the process ends, and returns the VALUE. */
 VALUE bbr_keep(VALUE object);
 

@@ -29,6 +29,13 @@ void bbr_raise(int code)
     }
 }
 
+long bbr_read_length(VALUE length)
+{
+    long wanted = NIL_P(length) ? LONG_MAX : NUM2LONG(length);
+    if (wanted < 0) rb_raise(rb_eArgError, "negative length %ld given", wanted);
+    return wanted;
+}
+
 VALUE bbr_fixed(VALUE string)
 {
     VALUE fixed = rb_enc_interned_str(RSTRING_PTR(string), RSTRING_LEN(string), rb_ascii8bit_encoding());

@@ -53,7 +53,8 @@ static void input_compact(void *data)
 static size_t input_size_of(const void *data)
 {
     const struct input *input = data;
-    return sizeof *input + (input->window ? WINDOW : 0);
+    size_t window = input->unbuffered ? BBR_RECEIVE_WINDOW : WINDOW;
+    return sizeof *input + (input->window ? window : 0);
 }
 
 static const rb_data_type_t input_type = {
@@ -120,11 +121,9 @@ void bbr_input_detach(VALUE self)
 struct bb_slice bbr_input_hand_over(VALUE self)
 {
     struct input *input = bbr_input_of(self);
-    size_t left = bbr_input_window_left(input);
     if (!input->unbuffered || input->ended) return (struct bb_slice){"", 0};
     end(input, "the connection is hijacked, and its socket has the body");
-    if (left == 0) return (struct bb_slice){"", 0};
-    return (struct bb_slice){input->window + (input->position - input->window_start), left};
+    return bbr_input_window(input);
 }
 
 /* The env refers to the old Input, and the rest of the request (rb_finish.c) to the env. If the old Input

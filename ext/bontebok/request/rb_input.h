@@ -5,6 +5,9 @@
 
 #include "rb_bontebok.h"
 
+/* Bytes of the window of an unbuffered body. One read from the socket asks for this many. */
+#define BBR_RECEIVE_WINDOW (64 * 1024)
+
 struct input {
     const char *memory; /* the body, or NULL if it is in the spool */
     int fd;
@@ -41,11 +44,13 @@ int bbr_input_try_receive(struct input *input);
 struct bb_slice bbr_input_received(struct input *input);
 VALUE bbr_input_take_received(struct input *input, VALUE string, long wanted, bool partial);
 
-/* Returns how many bytes of the window are at the position or behind it. */
-static inline size_t bbr_input_window_left(const struct input *input)
+/* Returns the bytes of the window that are at the position or behind it. */
+static inline struct bb_slice bbr_input_window(const struct input *input)
 {
     uint64_t end = input->window_start + input->window_len;
-    return input->position < end ? (size_t)(end - input->position) : 0;
+    if (input->position >= end) return (struct bb_slice){"", 0};
+    const char *at = input->window + (input->position - input->window_start);
+    return (struct bb_slice){at, (size_t)(end - input->position)};
 }
 
 /* Returns bytes that begin at the position. These may be fewer than the rest of the body. The result is empty

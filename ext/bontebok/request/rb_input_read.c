@@ -2,7 +2,6 @@
 #include "request/rb_input.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <ruby/encoding.h>
 #include <ruby/io.h>
 
@@ -16,28 +15,31 @@ static VALUE prepare(VALUE buffer, size_t len)
     return buffer;
 }
 
-/* At the end of the body, read returns nil if the length is above 0, else "". */
-static VALUE nil_at_end(VALUE string, VALUE length)
+/* Reads `length` bytes, or all if it is nil. At the end of the body, returns nil if the length is above 0,
+ * else
+ * "". partial: returns the bytes of an unbuffered body that have come, and waits only if there are none. */
+static VALUE read_bytes(VALUE self, VALUE length, VALUE buffer, bool partial)
 {
-    return RSTRING_LEN(string) == 0 && !NIL_P(length) && NUM2LONG(length) > 0 ? Qnil : string;
+    if (!NIL_P(buffer)) StringValue(buffer);
+    long wanted = bbr_read_length(length);
+    struct input *input = bbr_input_readable(self);
+    VALUE string;
+    if (input->unbuffered) {
+        string = bbr_input_take_received(input, prepare(buffer, 0), wanted, partial);
+    } else {
+        size_t len = bbr_input_at_most(bbr_input_left(input), (size_t)wanted);
+        string = prepare(buffer, len);
+        bbr_input_copy_out(input, input->position, RSTRING_PTR(string), len);
+        input->position += len;
+    }
+    return RSTRING_LEN(string) == 0 && !NIL_P(length) && wanted > 0 ? Qnil : string;
 }
 
 static VALUE input_read(int argc, VALUE *argv, VALUE self)
 {
     VALUE length, buffer;
     rb_scan_args(argc, argv, "02", &length, &buffer);
-    if (!NIL_P(buffer)) StringValue(buffer);
-    long wanted = NIL_P(length) ? LONG_MAX : NUM2LONG(length);
-    if (wanted < 0) rb_raise(rb_eArgError, "negative length %ld given", wanted);
-
-    struct input *input = bbr_input_readable(self);
-    if (input->unbuffered)
-        return nil_at_end(bbr_input_take_received(input, prepare(buffer, 0), wanted, false), length);
-    size_t len = bbr_input_at_most(bbr_input_left(input), (size_t)wanted);
-    VALUE string = prepare(buffer, len);
-    bbr_input_copy_out(input, input->position, RSTRING_PTR(string), len);
-    input->position += len;
-    return nil_at_end(string, length);
+    return read_bytes(self, length, buffer, false);
 }
 
 VALUE bbr_input_or_eof(VALUE value)
@@ -46,23 +48,14 @@ VALUE bbr_input_or_eof(VALUE value)
     return value;
 }
 
-/* Returns the bytes that have come, at most `length`. Waits only if there are none. */
-static VALUE read_received(struct input *input, VALUE length, VALUE buffer)
-{
-    long wanted = NUM2LONG(length);
-    if (wanted < 0) rb_raise(rb_eArgError, "negative length %ld given", wanted);
-    if (!NIL_P(buffer)) StringValue(buffer);
-    return nil_at_end(bbr_input_take_received(input, prepare(buffer, 0), wanted, true), length);
-}
-
-/* readpartial(length, [buffer]), sysread. */
+/* readpartial(length, [buffer]), sysread. The length of an unbuffered body may be unknown, so the argument is
+ * needed. */
 static VALUE input_readpartial(int argc, VALUE *argv, VALUE self)
 {
-    struct input *input = bbr_input_readable(self);
-    rb_check_arity(argc, input->unbuffered ? 1 : 0, 2);
-    VALUE string = input->unbuffered ? read_received(input, argv[0], argc > 1 ? argv[1] : Qnil)
-                                     : input_read(argc, argv, self);
-    return bbr_input_or_eof(string);
+    VALUE length, buffer;
+    rb_check_arity(argc, bbr_input_readable(self)->unbuffered ? 1 : 0, 2);
+    rb_scan_args(argc, argv, "02", &length, &buffer);
+    return bbr_input_or_eof(read_bytes(self, length, buffer, true));
 }
 
 /* IO#read_nonblock raises an exception that the caller can rescue as IO::WaitReadable. */
@@ -76,14 +69,13 @@ static VALUE would_block(VALUE exception)
  * body. */
 static VALUE input_read_nonblock(int argc, VALUE *argv, VALUE self)
 {
-    VALUE arguments[2], options, exception = Qundef;
-    rb_scan_args(argc, argv, "11:", &arguments[0], &arguments[1], &options);
+    VALUE length, buffer, options, exception = Qundef;
+    rb_scan_args(argc, argv, "11:", &length, &buffer, &options);
     ID name = rb_intern("exception");
     if (!NIL_P(options)) rb_get_kwargs(options, &name, 0, 1, &exception);
     struct input *input = bbr_input_readable(self);
     if (input->unbuffered && bbr_input_try_receive(input) == BB_AGAIN) return would_block(exception);
-    VALUE string = input->unbuffered ? read_received(input, arguments[0], arguments[1])
-                                     : input_read(NIL_P(arguments[1]) ? 1 : 2, arguments, self);
+    VALUE string = read_bytes(self, length, buffer, true);
     return exception == Qfalse ? string : bbr_input_or_eof(string);
 }
 

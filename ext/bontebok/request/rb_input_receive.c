@@ -5,9 +5,6 @@
 #include <errno.h>
 #include <ruby/io.h>
 
-/* Bytes that one read from the socket asks for. */
-#define RECEIVE_WINDOW (64 * 1024)
-
 /* ---- the lane is the source: a thread that serves requests ---- */
 
 static void *wait_as_lane(void *lane)
@@ -67,10 +64,10 @@ int bbr_input_try_receive(struct input *input)
 {
     size_t got;
     if (input->moved) rb_syserr_fail(ESPIPE, "rack.input: the body is not buffered (UnbufferedBodies)");
-    if (bbr_input_window_left(input) > 0) return BB_OK;
+    if (bbr_input_window(input).len > 0) return BB_OK;
     if (input->complete) return BB_EOF;
-    if (!input->window) input->window = ALLOC_N(char, RECEIVE_WINDOW);
-    int code = read_once(input, input->window, RECEIVE_WINDOW, &got);
+    if (!input->window) input->window = ALLOC_N(char, BBR_RECEIVE_WINDOW);
+    int code = read_once(input, input->window, BBR_RECEIVE_WINDOW, &got);
     if (code < 0) fail(input, code);
     input->complete = code == BB_EOF;
     if (code != BB_OK) return code;
@@ -84,9 +81,7 @@ struct bb_slice bbr_input_received(struct input *input)
 {
     int code;
     while ((code = bbr_input_try_receive(input)) == BB_AGAIN) await(input);
-    if (code == BB_EOF) return (struct bb_slice){"", 0};
-    const char *at = input->window + (input->position - input->window_start);
-    return (struct bb_slice){at, bbr_input_window_left(input)};
+    return bbr_input_window(input); /* empty after BB_EOF */
 }
 
 VALUE bbr_input_take_received(struct input *input, VALUE string, long wanted, bool partial)

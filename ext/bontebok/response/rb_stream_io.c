@@ -163,8 +163,7 @@ VALUE bbr_stream_receive(int argc, VALUE *argv, VALUE self, bool partial)
 {
     VALUE length, buffer;
     rb_scan_args(argc, argv, "02", &length, &buffer);
-    long wanted = NIL_P(length) ? LONG_MAX : NUM2LONG(length);
-    if (wanted < 0) rb_raise(rb_eArgError, "negative length %ld given", wanted);
+    long wanted = bbr_read_length(length);
     VALUE string = NIL_P(buffer) ? rb_str_new(NULL, 0) : rb_str_resize(StringValue(buffer), 0);
     while (RSTRING_LEN(string) < wanted) {
         if (!receive_once(self, string, (size_t)(wanted - RSTRING_LEN(string)))) break;

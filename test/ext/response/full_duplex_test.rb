@@ -2,13 +2,12 @@
 
 require_relative "../support/lane_case"
 require_relative "../support/streaming"
+require_relative "../support/unbuffered"
 
 # The application sends its response while the client still sends its body (UnbufferedBodies).
 class FullDuplexTest < Support::LaneCase
   include Support::Streaming
-
-  UNBUFFERED = { settings: { unbuffered_bodies: "/" } }.freeze
-  FIELDS = "Host: test\r\nTransfer-Encoding: chunked\r\n"
+  include Support::Unbuffered
 
   def test_a_stream_answers_each_part
     server = serve(**UNBUFFERED) { [200, {}, method(:echo)] }
@@ -31,7 +30,7 @@ class FullDuplexTest < Support::LaneCase
   def test_continue_is_sent_before_the_head
     server = serve(**UNBUFFERED) { [200, {}, method(:echo)] }
     server.connect do |client|
-      client.write("POST / HTTP/1.1\r\n#{FIELDS}Expect: 100-continue\r\n\r\n")
+      client.write("#{HEAD}Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n")
 
       assert_equal 100, client.read_response.status
       client.write("1\r\na\r\n0\r\n\r\n")
@@ -50,7 +49,7 @@ class FullDuplexTest < Support::LaneCase
       [200, {}, ->(stream) { stream.read(1) }]
     end
     server.connect do |client|
-      client.write("POST / HTTP/1.1\r\n#{FIELDS}\r\n1\r\na\r\n")
+      client.write("#{CHUNKED}1\r\na\r\n")
       Thread.new { await_stream(server) }.join # this thread's stack must not refer to the stream
       Support::Eventually.eventually(10, "the end of the stream") { collected?(server, finished) }
       assert_raises(Support::Client::Closed) { client.read_response }
@@ -68,7 +67,7 @@ class FullDuplexTest < Support::LaneCase
   # Sends two parts, and reads each response part before the next one is sent.
   def assert_echo(server)
     server.connect do |client|
-      client.write("POST / HTTP/1.1\r\n#{FIELDS}\r\n1\r\na\r\n")
+      client.write("#{CHUNKED}1\r\na\r\n")
       read_head(client)
       yield if block_given?
 
