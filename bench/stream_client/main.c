@@ -153,11 +153,16 @@ static uint64_t send_messages(double seconds, double rate)
     return count;
 }
 
+static double latency_us(double percentile)
+{
+    return (double)histogram_percentile(&totals.latency, percentile) / (double)NS_PER_US;
+}
+
 static void report(double seconds)
 {
-    printf("{\"messages\": %" PRIu64 ", \"seconds\": %.3f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
-           totals.messages, seconds, (double)histogram_percentile(&totals.latency, 0.5) / (double)NS_PER_US,
-           (double)histogram_percentile(&totals.latency, 0.99) / (double)NS_PER_US);
+    printf("{\"messages\": %" PRIu64
+           ", \"seconds\": %.3f, \"p50_us\": %.1f, \"p99_us\": %.1f, \"max_us\": %.1f}\n",
+           totals.messages, seconds, latency_us(0.5), latency_us(0.99), latency_us(1));
 }
 
 int main(int argc, char **argv)

@@ -11,8 +11,8 @@ module Bench
   # The cells (kinds of work) of bench/stream. Each cell has `measure`, which returns a Run. #reason says why a server
   # cannot do the work; the other fields are nil then.
   module StreamCells
-    # cpu_us: the server's CPU microseconds per message or request. p50, p99: milliseconds.
-    Run = Struct.new(:rate, :cpu_us, :p50, :p99, :reason, keyword_init: true)
+    # cpu_us: the server's CPU microseconds per message or request. p50, p99, longest (of messages only): milliseconds.
+    Run = Struct.new(:rate, :cpu_us, :p50, :p99, :longest, :reason, keyword_init: true)
     # Seconds after which a request, or the client program, has failed.
     TIMEOUT = 20
 
@@ -37,7 +37,7 @@ module Bench
         return Run.new(reason: result["reason"]) if result["reason"]
 
         Run.new(rate: result["messages"] / result["seconds"], cpu_us: cpu_ns / 1000.0 / result["messages"],
-                p50: result["p50_us"] / 1000, p99: result["p99_us"] / 1000)
+                p50: result["p50_us"] / 1000, p99: result["p99_us"] / 1000, longest: result["max_us"] / 1000)
       end
     end
 

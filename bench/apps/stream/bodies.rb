@@ -40,6 +40,29 @@ module Bodies
     end
   end
 
+  # Messages by `each`, with a pause of so many microseconds after each. how: "sleep", or "burn" (Ruby's lock is kept).
+  # Ends when the client is gone.
+  class Pauses
+    def initialize(microseconds, how)
+      @seconds = microseconds / 1e6
+      @how = how
+    end
+
+    def each
+      loop do
+        yield "data: #{Bodies.message(Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond))}\n\n"
+        @how == "sleep" ? sleep(@seconds) : burn
+      end
+    end
+
+    private
+
+    def burn
+      till = Process.clock_gettime(Process::CLOCK_MONOTONIC) + @seconds
+      nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < till
+    end
+  end
+
   FILE = ENV.fetch("BENCH_FILE")
 
   module_function
@@ -48,6 +71,8 @@ module Bodies
   def response(path)
     case path
     when "/parts" then [200, { "content-type" => "text/plain" }, Parts.new]
+    when %r{\A/pauses/(\d+)/(sleep|burn)\z}
+      [200, { "content-type" => "text/event-stream" }, Pauses.new(Regexp.last_match(1).to_i, Regexp.last_match(2))]
     when "/csv" then [200, { "content-type" => "text/csv" }, Rows.new]
     when "/file"
       fields = { "content-type" => "application/octet-stream", "content-length" => File.size(FILE).to_s }
