@@ -8,17 +8,9 @@
 #include <cmocka.h>
 
 #include "request_read_case.h"
+#include "stream_case.h"
 
 /* ---- connections that leave the lane ---- */
-
-static struct bb_stream *stream;
-
-static void put_text(const char *text, bool last)
-{
-    const struct bb_slice part = {text, strlen(text)};
-    uint64_t taken;
-    assert_int_equal(bb_stream_write(stream, &part, 1, last, &taken), BB_OK);
-}
 
 static void read_stream(const char *text)
 {

@@ -7,26 +7,11 @@
 
 #include <cmocka.h>
 
-#include "support/client.h"
+#include "stream_case.h"
 #include "support/fake_clock.h"
 
 #define GET     "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define UPGRADE "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
-
-static struct bb_stream *stream;
-
-static int put(const char *bytes, size_t len, bool last, uint64_t *taken)
-{
-    const struct bb_slice part = {bytes, len};
-    return bb_stream_write(stream, &part, 1, last, taken);
-}
-
-static void put_text(const char *text, bool last)
-{
-    uint64_t taken;
-    assert_int_equal(put(text, strlen(text), last, &taken), BB_OK);
-    assert_int_equal(taken, strlen(text));
-}
 
 /* The first request of the test gets a stream that stays open. */
 static void app_leaves_a_stream(struct host *host, const struct bb_request *request)
