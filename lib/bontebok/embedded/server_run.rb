@@ -117,7 +117,7 @@ module Bontebok
       MainThread.unguard do
         wait_for_events until @lanes_ended
         @lanes.join
-        wait_for_events while streams?
+        wait_for_streams
       end
       @lanes.close
       @lanes = nil
@@ -148,14 +148,16 @@ module Bontebok
       @deadline.nil? || @deadline <= Clock.now
     end
 
-    # True if streams go on and may do so.
-    def streams?
-      count = @lanes.detached.streams.count { |stream| !stream.closed? }
-      return count.positive? unless count.positive? && late?
+    # Streams that have outlived their requests may go on until the deadline.
+    def wait_for_streams
+      wait_for_events until open_streams.zero? || late?
+      return if (count = open_streams).zero?
 
       @log.error("streams were not finished in time: #{count}")
       @finished = false
     end
+
+    def open_streams = @lanes.detached.streams.count { |stream| !stream.closed? }
 
     # event: an event of the lanes, or the time by which the run must end.
     def handle(event)
