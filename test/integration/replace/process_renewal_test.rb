@@ -8,10 +8,10 @@ require_relative "../support/process_tree"
 class ProcessRenewalTest < Support::TestCase
   include ProcessTree
 
-  REQUESTS = 8000
-  # Requests per second of each of the two load generators. At this rate, the load lasts long enough for several
-  # replacements.
-  RATE = 2000
+  # The requests of each of the two load generators, and their requests per second. The load lasts long enough for
+  # several replacements.
+  REQUESTS = 4000
+  RATE = 1000
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }\n"
 
   %w[HUP USR1].each do |signal|

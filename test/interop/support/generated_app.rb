@@ -5,8 +5,8 @@ require "fileutils"
 
 module Interop
   # A Rails application that `rails new` generates, with the files of a template copied over it. The application stays
-  # in tmp/, and its gems stay in vendor/. It is generated again if the template, the scripts or Ruby have changed. A
-  # subclass defines NAME (of the application), TEMPLATE (the directory) and OPTIONS (of `rails new`).
+  # in tmp/, and its gems stay in vendor/interop/. It is generated again if the template, the scripts or Ruby have
+  # changed. A subclass defines NAME (of the application), TEMPLATE (the directory) and OPTIONS (of `rails new`).
   class GeneratedApp
     HOME = File.join(ROOT, "tmp/interop")
     # Options for all applications: they leave out what no test uses.
@@ -21,7 +21,7 @@ module Interop
       # Generates the application if it is missing or out of date. Returns its directory.
       def prepare
         FileUtils.mkdir_p(HOME)
-        # The applications share vendor/, so only one process installs gems at a time.
+        # The applications share vendor/interop/, so only one process installs gems at a time.
         File.open(File.join(HOME, "rails.lock"), File::RDWR | File::CREAT) do |lock|
           lock.flock(File::LOCK_EX)
           generate unless File.exist?(stamp) && File.read(stamp) == fingerprint
@@ -45,7 +45,7 @@ module Interop
       end
 
       def bundle
-        { "BUNDLE_GEMFILE" => File.join(directory, "Gemfile"), "BUNDLE_PATH" => File.join(ROOT, "vendor/bundle"),
+        { "BUNDLE_GEMFILE" => File.join(directory, "Gemfile"), "BUNDLE_PATH" => File.join(ROOT, "vendor/interop"),
           "BONTEBOK_ROOT" => ROOT, "RUBYOPT" => nil, "RUBYLIB" => nil }
       end
 
@@ -72,8 +72,8 @@ module Interop
 
       def fingerprint
         files = Dir.glob(File.join(self::TEMPLATE, "**/*")).select { |path| File.file?(path) }.sort
-        scripts = [__FILE__, File.join(__dir__, "#{self::NAME}_app.rb")].select { |path| File.exist?(path) }
-        texts = [*scripts, *files].flat_map { |path| [path, File.binread(path)] }
+        scripts = %W[generated_app.rb #{self::NAME}_app.rb own_gems.gemfile].map { |name| File.join(__dir__, name) }
+        texts = [*scripts.select { |path| File.exist?(path) }, *files].flat_map { |path| [path, File.binread(path)] }
         Digest::SHA256.hexdigest([RUBY_DESCRIPTION, *self::OPTIONS, *texts].join("\0"))
       end
     end
