@@ -3,14 +3,14 @@
 require "test_helper"
 require_relative "../integration/support/asking_crowd"
 
-# Workers pass ten thousand connections to other workers. Afterwards, no process has more open descriptors than before.
+# Workers pass thousands of connections to other workers. Afterwards, no process has more open descriptors than before.
 class LoadPassedRequestsTest < Support::TestCase
   include Support::OnceMore
   include AskingCrowd
 
-  PASSED = 10_000
+  PASSED = ENV.key?("BONTEBOK_TEST_LONG") ? 10_000 : 3_000
 
-  def test_passing_on_ten_thousand_connections_leaks_no_descriptor
+  def test_passing_on_thousands_of_connections_leaks_no_descriptor
     server = start_bontebok(listen: :tcp, args: %w[-w 4 -t 1 -E production], rackup: application_of(0.0003))
     server.wait_for_output(/ ready in /)
     before = descriptors(server)

@@ -22,16 +22,6 @@ class ProcessPausedTest < Support::TestCase
     make_gate
   end
 
-  def test_a_start_survives_a_pause
-    args = ["-w", "1", "--preload", "false", *LIMITS]
-    server = start_bontebok(args: args, rackup: LOADED_AT_GATE, ready: false)
-    server.wait_for_output(/at the gate/)
-    pause(server)
-    open_gate
-    server.wait_until_ready
-    refute_match(/killed/, server.output.text)
-  end
-
   def test_a_graceful_stop_survives_a_pause
     servers = %w[1 0].map { |workers| start_gated(workers) }
     servers.each { |server| server.signal("TERM") && server.wait_for_output(/ stopping/) }
@@ -40,18 +30,30 @@ class ProcessPausedTest < Support::TestCase
     servers.each { |server| assert_predicate server.wait, :success? }
   end
 
-  # These processes have no master, so each process checks the time limits itself.
-  def test_processes_without_a_parent_survive_a_pause
-    orphan = start_gated("1")
-    [orphan.pid, master(orphan).pid].each { |pid| Process.kill("KILL", pid) }
-    orphan.wait_for_output(/the master is gone/)
-    exiting = start("-w", "0", *LIMITS, application: EXIT_AT_GATE, listen: :tcp)
-    exiting.signal("TERM")
-    exiting.wait_for_output(/at the gate/)
-    pause(orphan, exiting)
-    assert_served(2)
-    exiting.wait_for_output(/behind the gate/)
-    orphan.wait_for_group
+  if ENV.key?("BONTEBOK_TEST_LONG")
+    def test_a_start_survives_a_pause
+      args = ["-w", "1", "--preload", "false", *LIMITS]
+      server = start_bontebok(args: args, rackup: LOADED_AT_GATE, ready: false)
+      server.wait_for_output(/at the gate/)
+      pause(server)
+      open_gate
+      server.wait_until_ready
+      refute_match(/killed/, server.output.text)
+    end
+
+    # These processes have no master, so each process checks the time limits itself.
+    def test_processes_without_a_parent_survive_a_pause
+      orphan = start_gated("1")
+      [orphan.pid, master(orphan).pid].each { |pid| Process.kill("KILL", pid) }
+      orphan.wait_for_output(/the master is gone/)
+      exiting = start("-w", "0", *LIMITS, application: EXIT_AT_GATE, listen: :tcp)
+      exiting.signal("TERM")
+      exiting.wait_for_output(/at the gate/)
+      pause(orphan, exiting)
+      assert_served(2)
+      exiting.wait_for_output(/behind the gate/)
+      orphan.wait_for_group
+    end
   end
 
   private

@@ -53,7 +53,7 @@ module Runner
       Group.new("memory", "the binding under valgrind",
                 full: -> { [Job.new("bundle", "exec", "rake", "--silent", "test:memory", env: VALGRIND)] }),
       Group.new("timing", "tests that need time or a free processor for their verdict",
-                jobs: -> { timing }, full: -> { timing(env: KILLING) }, alone: true),
+                jobs: -> { timing }, full: -> { timing(env: LONG.merge(KILLING)) }, alone: true),
       Group.new("soak", "long runs under load: no request is lost, no sanitizer has anything to say",
                 full: -> { files("soak/*") + [Job.new("bench/soak", "--seconds", "120")] }, alone: true)
     ].freeze
