@@ -16,8 +16,8 @@ static VALUE prepare(VALUE buffer, size_t len)
 }
 
 /* Reads `length` bytes, or all if it is nil. At the end of the body, returns nil if the length is above 0,
- * else
- * "". partial: returns the bytes of an unbuffered body that have come, and waits only if there are none. */
+ * else "". partial: returns the bytes of an unbuffered body that have come, and waits only if there are
+ * none. */
 static VALUE read_bytes(VALUE self, VALUE length, VALUE buffer, bool partial)
 {
     if (!NIL_P(buffer)) StringValue(buffer);
