@@ -7,7 +7,7 @@ require_relative "support/test_case"
 # Runs nginx and HAProxy in front of a server with UnbufferedBodies.
 class UnbufferedBodiesTest < Interop::TestCase
   # These sites of nginx wait until nginx has the whole body.
-  BUFFERED = ["nginx, closing", "nginx, keeping"].freeze
+  BUFFERED = Interop::Nginx::SITES.keys.grep_v(/unbuffered/).freeze
   MIB = 1 << 20
 
   # /refused responds without a read. Other paths say when they have the first byte, and respond with the body's digest.
@@ -81,9 +81,7 @@ class UnbufferedBodiesTest < Interop::TestCase
   def at_each_unbuffered_entrance
     @entrances.except(*BUFFERED).each_with_index do |(name, address), number|
       client = Support::Client.open(address)
-      yield client, "/#{number}"
-    rescue Minitest::Assertion, Support::Error => e
-      raise e.class, "at #{name}: #{e.message}", e.backtrace
+      name_in_failures(name) { yield client, "/#{number}" }
     ensure
       client&.close
     end

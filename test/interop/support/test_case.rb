@@ -28,15 +28,20 @@ module Interop
     def at_each_entrance(fields = {})
       @entrances.each do |name, address|
         browser = Browser.new(address, fields)
-        yield browser, name
-      rescue Minitest::Assertion, Support::Error => e
-        raise e.class, "at #{name}: #{e.message}\n#{@server.output.lines.last(40).join("\n")}", e.backtrace
+        name_in_failures(name) { yield browser, name }
       ensure
         browser&.close
       end
     end
 
     private
+
+    # Adds the entrance and the end of the server's log to the message of a failure in the block.
+    def name_in_failures(entrance)
+      yield
+    rescue Minitest::Assertion, Support::Error => e
+      raise e.exception("at #{entrance}: #{e.message}\n#{@server.output.lines.last(40).join("\n")}")
+    end
 
     def start_proxy(proxy)
       process = ProxyProcess.new(*proxy.command, env: { "PATH" => PATH })
