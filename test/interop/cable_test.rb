@@ -2,7 +2,6 @@
 
 require "test_helper"
 require_relative "support/cable_cases"
-require_relative "support/length"
 require_relative "support/servers/on_bontebok"
 require_relative "support/servers/on_puma"
 
@@ -19,7 +18,7 @@ class CableOnBontebokTest < Support::TestCase
 end
 
 # Runs the same application behind puma. This takes as long as the test of Bontebok, so it is only in the long form.
-if Interop::Length::LONG
+if Support::Length::LONG
   class CableOnPumaTest < Support::TestCase
     include Interop::OnPuma
     include Interop::CableSite

@@ -2,7 +2,6 @@
 
 require "test_helper"
 require_relative "support/idle_cases"
-require_relative "support/length"
 require_relative "support/servers/on_bontebok"
 require_relative "support/servers/on_puma"
 require_relative "support/websocket_cases"
@@ -24,7 +23,7 @@ class WebsocketOnBontebokTest < Support::TestCase
 end
 
 # Runs the same applications behind puma, in the long form.
-if Interop::Length::LONG
+if Support::Length::LONG
   class WebsocketOnPumaTest < Support::TestCase
     include Interop::OnPuma
     include Interop::WebsocketCases

@@ -7,7 +7,7 @@ class CheckoutTest < Lint::TestCase
   SOURCES = %w[bin exe ext lib core/src core/include load/src].freeze
   BUILT = %w[lib/bontebok/bontebok.so lib/bontebok/bontebok-bench].freeze
 
-  if ENV.key?("BONTEBOK_TEST_LONG")
+  if Support::Length::LONG
     def test_the_build_works_in_a_path_with_a_space
       checkout = copy_to(File.join(temp_dir, "a path/bonte bok"))
       built = Support::ChildProcess.run("#{checkout}/bin/setup", "--build", limit: 300)

@@ -15,7 +15,7 @@ class ManifestTest < Lint::TestCase
                   "lib/c.rb is packed and not there"], found
   end
 
-  if ENV.key?("BONTEBOK_TEST_LONG")
+  if Support::Length::LONG
     # Installs the packed gem in another directory, builds the gem there and starts its command.
     def test_the_packed_gem_builds_and_starts
       package = File.join(temp_dir, "bontebok.gem")

@@ -8,7 +8,7 @@ class LoadPassedRequestsTest < Support::TestCase
   include Support::OnceMore
   include AskingCrowd
 
-  PASSED = ENV.key?("BONTEBOK_TEST_LONG") ? 10_000 : 3_000
+  PASSED = Support::Length.of(3_000, 10_000)
 
   def test_passing_on_thousands_of_connections_leaks_no_descriptor
     server = start_bontebok(listen: :tcp, args: %w[-w 4 -t 1 -E production], rackup: application_of(0.0003))

@@ -30,7 +30,7 @@ class ProcessPausedTest < Support::TestCase
     servers.each { |server| assert_predicate server.wait, :success? }
   end
 
-  if ENV.key?("BONTEBOK_TEST_LONG")
+  if Support::Length::LONG
     def test_a_start_survives_a_pause
       args = ["-w", "1", "--preload", "false", *LIMITS]
       server = start_bontebok(args: args, rackup: LOADED_AT_GATE, ready: false)

@@ -10,8 +10,8 @@ class ProcessRenewalTest < Support::TestCase
 
   # The requests of each of the two load generators, and their requests per second. The load lasts long enough for
   # several replacements.
-  REQUESTS = 4000
-  RATE = 1000
+  REQUESTS = Support::Length.of(4000, 8000)
+  RATE = Support::Length.of(1000, 2000)
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }\n"
 
   %w[HUP USR1].each do |signal|

@@ -7,8 +7,8 @@ module Interop
   # Tests of Action Cable, Turbo Streams, server-sent events and downloads, with Chromium. A test case that includes
   # this module also includes CableSite.
   module CableCases
-    ECHOES = Length.of(200, 1000)
-    BROADCASTS = Length.of(10, 50)
+    ECHOES = Support::Length.of(200, 1000)
+    BROADCASTS = Support::Length.of(10, 50)
     # Seconds until a page is connected again. Action Cable needs up to 18 seconds.
     RECONNECTED = 60
 
@@ -63,7 +63,7 @@ module Interop
       pages = open_pages
       pages.each { |page| page.call("start") }
       change("a recycling", pages) { |workers| @keeper.recycle(@server, workers.first(1)) }
-      change("a new master", pages) { |workers| @keeper.replace(@server, workers) } if Length::LONG
+      change("a new master", pages) { |workers| @keeper.replace(@server, workers) } if Support::Length::LONG
       pages.each { |page| assert_nothing_lost(page) }
       broadcast(@number += 1)
       pages.each { |page| eventually(10, "the last note") { page["notes"].last == @number } }

@@ -3,7 +3,6 @@
 require_relative "cable_app"
 require_relative "chromium/cable_page"
 require_relative "chromium/chromium"
-require_relative "length"
 require_relative "site_keeper"
 
 module Interop
@@ -13,7 +12,7 @@ module Interop
     WORKERS = 2
     # Two streams of server-sent events hold two threads.
     THREADS = 3
-    TABS = Length.of(4, 20)
+    TABS = Support::Length.of(4, 20)
 
     def self.included(test_class)
       test_class.extend(SiteKeeper)
@@ -57,7 +56,7 @@ module Interop
     end
 
     def open_page
-      page = CablePage.new(@browser, "http://#{@server.address}/#{"?impatient" unless Length::LONG}")
+      page = CablePage.new(@browser, "http://#{@server.address}/#{"?impatient" unless Support::Length::LONG}")
       @pages << page
       page.wait_until_connected
       page

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "length"
 require_relative "websocket"
 require_relative "websocket_cases"
 
@@ -8,7 +7,7 @@ module Interop
   # A test of many WebSockets that send nothing. They hold no thread: the only thread answers other requests. A test
   # case that includes this module also includes OnPuma or OnBontebok, and WebsocketCases.
   module IdleCases
-    IDLE = Length.of(300, 5000)
+    IDLE = Support::Length.of(300, 5000)
     # Descriptors for other purposes, in the test and in the server.
     SPARE = 100
     REQUESTS = 200

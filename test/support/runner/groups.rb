@@ -31,7 +31,7 @@ module Runner
       Group.new("interop", "proxies and Chromium in front, frameworks behind, start_server and systemd around",
                 jobs: -> { interop }, full: -> { interop(env: LONG) }),
       Group.new("integration", "the executable, over the wire",
-                jobs: -> { files("integration/**/*", processes: 2, cores: WAITING) }),
+                jobs: -> { integration }, full: -> { integration(env: LONG) }),
       Group.new("core", "the core in C: unit tests under ASan and UBSan, plain and vector scanners",
                 jobs: -> { [make("core", "test")] }),
       Group.new("threads", "the core's tests that use threads, under ThreadSanitizer; with --full all of them",
@@ -67,6 +67,8 @@ module Runner
     def under_each_rack(pattern)
       RACK_GEMFILES.flat_map { |path| files(pattern, cores: HALF, env: { "BUNDLE_GEMFILE" => path }) }
     end
+
+    def integration(**options) = files("integration/**/*", processes: 2, cores: WAITING, **options)
 
     def interop(**options) = files("interop/*", processes: 2, cores: WAITING, **options)
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-module Interop
-  # Tests of many connections have a short form, and a long form for `bin/test --full`.
+module Support
+  # Some tests have a short form, and a long form for `bin/test --full`. Some have only the long form.
   module Length
     LONG = ENV.key?("BONTEBOK_TEST_LONG")
 
