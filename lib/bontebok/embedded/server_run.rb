@@ -5,7 +5,6 @@ require_relative "../sockets/listeners"
 require_relative "../start_error"
 require_relative "../system/clock"
 require_relative "../system/event_queue"
-require_relative "../system/main_thread"
 require_relative "../workers/lanes"
 require_relative "../workers/worker_files"
 require_relative "callers_process"
@@ -40,7 +39,7 @@ module Bontebok
       check
       open_listeners
       start_lanes
-      @keeper = Thread.new { keep }
+      @keeper = Thread.handle_interrupt(Object => :never) { Thread.new { keep } }
     rescue ThreadError, SystemCallError => e
       raise StartError, "cannot start the server: #{e.message}"
     ensure
@@ -111,10 +110,11 @@ module Bontebok
       @addresses.each { |address| @log.info("listening on #{address}") }
     end
 
-    # The keeper's loop. Ends when all lanes have ended, and all streams.
+    # The keeper's loop. Ends when all lanes have ended, and all streams. If the program exits, Ruby kills this thread,
+    # even if it has not begun. The kill is delayed until the `ensure` applies.
     def keep
       Thread.current.name = "bontebok"
-      MainThread.unguard do
+      Thread.handle_interrupt(Object => :immediate) do
         wait_for_events until @lanes_ended
         @lanes.join
         wait_for_streams

@@ -86,6 +86,18 @@ class ServerProgramTest < Support::TestCase
     refute_path_exists path
   end
 
+  # The server's threads may not have begun.
+  def test_a_program_exits_at_once
+    path = File.join(temp_dir, "s.sock")
+    child = run_child(<<~RUBY)
+      require "bontebok"
+      Bontebok::Server.new(->(_env) { [200, {}, []] }, listen: "unix:#{path}", threads: 2).start
+      exit 3
+    RUBY
+    assert_equal [3, ""], [child.status.exitstatus, child.output.text]
+    refute_path_exists path
+  end
+
   def test_a_signal_handler_may_stop_the_server
     assert_equal "stopped: true", run_program(<<~RUBY)
       require "bontebok"
