@@ -48,14 +48,20 @@ VALUE bbr_input_or_eof(VALUE value)
     return value;
 }
 
-/* readpartial(length, [buffer]), sysread. The length of an unbuffered body may be unknown, so the argument is
- * needed. */
+/* The length of an unbuffered body may be unknown, so `length` cannot be nil: raises TypeError. */
+static VALUE read_partial(VALUE self, VALUE length, VALUE buffer)
+{
+    if (bbr_input_readable(self)->unbuffered) length = rb_to_int(length);
+    return read_bytes(self, length, buffer, true);
+}
+
+/* readpartial(length, [buffer]), sysread. */
 static VALUE input_readpartial(int argc, VALUE *argv, VALUE self)
 {
     VALUE length, buffer;
     rb_check_arity(argc, bbr_input_readable(self)->unbuffered ? 1 : 0, 2);
     rb_scan_args(argc, argv, "02", &length, &buffer);
-    return bbr_input_or_eof(read_bytes(self, length, buffer, true));
+    return bbr_input_or_eof(read_partial(self, length, buffer));
 }
 
 /* IO#read_nonblock raises an exception that the caller can rescue as IO::WaitReadable. */
@@ -75,7 +81,7 @@ static VALUE input_read_nonblock(int argc, VALUE *argv, VALUE self)
     if (!NIL_P(options)) rb_get_kwargs(options, &name, 0, 1, &exception);
     struct input *input = bbr_input_readable(self);
     if (input->unbuffered && bbr_input_try_receive(input) == BB_AGAIN) return would_block(exception);
-    VALUE string = read_bytes(self, length, buffer, true);
+    VALUE string = read_partial(self, length, buffer);
     return exception == Qfalse ? string : bbr_input_or_eof(string);
 }
 
