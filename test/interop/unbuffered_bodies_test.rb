@@ -66,11 +66,11 @@ class UnbufferedBodiesTest < Interop::TestCase
   # The server reads the rest of the body and drops it, so that the proxy gets the response. nginx closes its client's
   # connection afterwards, although its response says keep-alive.
   def test_a_response_without_a_read_reaches_the_client
-    at_each_entrance do |browser|
+    at_each_entrance do |browser, name|
       2.times do
         response = browser.request("PUT", "/refused", {}, "x" * MIB)
         assert_equal [403, "refused"], [response.status, response.body]
-        browser.close
+        browser.close if name.start_with?("nginx")
       end
     end
   end
