@@ -16,7 +16,8 @@ class GcDetachedTest < Support::LaneCase
   end
 
   # There is no test with GC.auto_compact: at the end of an automatic compaction, Ruby 3.1 takes each word on the VM
-  # stacks of all threads for an object (revert_stack_objects in gc.c), and crashes now and then.
+  # stacks of all threads for an object (revert_stack_objects in gc.c). Beside threads that end, it crashes now and
+  # then.
   def test_requests_survive_compaction
     server = start
     2.times do
