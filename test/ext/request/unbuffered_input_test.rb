@@ -46,7 +46,7 @@ class UnbufferedInputTest < Support::LaneCase
       assert_equal [nil, "", ""], [input.read(1), input.read, input.readpartial(0)]
       assert_raises(EOFError) { input.readpartial(1) }
       assert_raises(EOFError) { input.read_nonblock(1) }
-      %i[readpartial sysread read_nonblock].each { |method| assert_raises(TypeError) { input.public_send(method, nil) } }
+      %i[readpartial sysread read_nonblock].each { |name| assert_raises(TypeError) { input.public_send(name, nil) } }
     end
   end
 
