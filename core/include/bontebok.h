@@ -41,7 +41,7 @@
     X(BB_ESTATUS, -6, "a status outside 100..999")                                                           \
     X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
     X(BB_ENOSPACE, -8, "the spool is full")                                                                  \
-    X(BB_EFORMAT, -9, "a text in the settings is not well-formed")                                           \
+    X(BB_EFORMAT, -9, "a text in the settings, or the shared memory, is not well-formed")                    \
     X(BB_EDISK, -10, "the disk of the spool is full or fails; errno has the reason")                         \
     X(BB_ELOST, -11, "a message of the shared queue is lost: no descriptor is free")                         \
     X(BB_EBODY, -12, "the request's body is malformed, too long, or comes too slowly")

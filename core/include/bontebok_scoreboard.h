@@ -11,9 +11,20 @@
  * forked. */
 struct bb_scoreboard;
 
-/* Creates a scoreboard with `lanes` slots. The caller owns *scoreboard and frees it with
- * bb_scoreboard_free(). A lane without a slot serves requests, but is not shown. Errors: BB_ENOMEM. */
+/* Creates a scoreboard with `lanes` slots for this process and the processes that it forks. The caller owns
+ * *scoreboard and frees it with bb_scoreboard_free(). A lane without a slot serves requests, but is not
+ * shown. Errors: BB_ENOMEM. */
 int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes);
+
+/* Creates a file in memory (memfd_create(2)) with an empty scoreboard, which an executed process can use as
+ * well. Returns the descriptor, which the caller owns; close-on-exec is set. Errors: BB_ESYSTEM; errno is
+ * ENOSYS on systems without memfd_create. */
+int bb_scoreboard_file(unsigned lanes);
+
+/* Maps the scoreboard of bb_scoreboard_file(). The caller owns *scoreboard, and still owns fd. Errors:
+ * BB_ENOMEM; BB_ESYSTEM; BB_EFORMAT: the file is no scoreboard, or another version of this library has made
+ * it, with another layout of the scoreboard or of the messages in the shared queue. */
+int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd);
 
 /* Clears the slots of a process that has ended. Lanes of a killed process have not cleared their slots, and a
  * new connection may have woken one of these lanes. For each slot that this call clears, a message to `in`

@@ -42,21 +42,42 @@ void bbr_scoreboard_release(struct bbr_scoreboard *scoreboard)
     free(scoreboard);
 }
 
-/* Scoreboard.new(lanes): lanes is the number of lanes of all processes together. */
-static VALUE scoreboard_initialize(VALUE self, VALUE lanes)
+static int map(struct bb_scoreboard **core, VALUE lanes, VALUE fd)
 {
+    return NIL_P(fd) ? bb_scoreboard_new(core, NUM2UINT(lanes)) : bb_scoreboard_attach(core, NUM2INT(fd));
+}
+
+/* Scoreboard.new(lanes, fd = nil): lanes is the number of lanes of all processes together. fd: the number of
+ * a descriptor from Scoreboard.file, which the caller closes; nil: only this process and the processes that
+ * it forks use the scoreboard. Raises ArgumentError if another version of Bontebok, with another layout, has
+ * made the file. */
+static VALUE scoreboard_initialize(int argc, VALUE *argv, VALUE self)
+{
+    VALUE lanes, fd;
+    rb_scan_args(argc, argv, "11", &lanes, &fd);
     if (rb_check_typeddata(self, &scoreboard_type)) rb_raise(rb_eRuntimeError, "already initialized");
-    unsigned count = NUM2UINT(lanes);
+    struct bb_scoreboard *core;
+    int code = map(&core, lanes, fd);
+    if (code < 0) bbr_raise(code);
     struct bbr_scoreboard *scoreboard = calloc(1, sizeof *scoreboard);
-    if (!scoreboard) rb_memerror();
-    int code = bb_scoreboard_new(&scoreboard->core, count);
-    if (code < 0) {
-        free(scoreboard);
-        bbr_raise(code);
+    if (!scoreboard) {
+        bb_scoreboard_free(core);
+        rb_memerror();
     }
-    scoreboard->holders = 1;
+    *scoreboard = (struct bbr_scoreboard){.core = core, .holders = 1};
     RTYPEDDATA_DATA(self) = scoreboard;
     return self;
+}
+
+/* Scoreboard.file(lanes): makes a file in memory for a scoreboard that executed processes use as well.
+ * Returns the number of its descriptor, which the caller closes. Raises SystemCallError (ENOSYS on systems
+ * without memfd_create). */
+static VALUE scoreboard_file(VALUE class, VALUE lanes)
+{
+    (void)class;
+    int fd = bb_scoreboard_file(NUM2UINT(lanes));
+    if (fd < 0) bbr_raise(fd);
+    return INT2FIX(fd);
 }
 
 /* clear(pid, in): clears the slots of the lanes of a process that has ended. The kernel may have woken these
@@ -168,7 +189,8 @@ void bbr_init_scoreboard(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Scoreboard", rb_cObject);
     rb_define_alloc_func(class, scoreboard_allocate);
-    rb_define_method(class, "initialize", scoreboard_initialize, 1);
+    rb_define_singleton_method(class, "file", scoreboard_file, 1);
+    rb_define_method(class, "initialize", scoreboard_initialize, -1);
     rb_define_method(class, "clear", scoreboard_clear, 2);
     rb_define_method(class, "lanes", scoreboard_lanes, 0);
     rb_define_method(class, "held", scoreboard_held, 0);

@@ -5,9 +5,11 @@
 #include "system/shared_queue.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ms. bb__scoreboard_sum() does not count a lane that has had the same request for at least this time. */
@@ -18,18 +20,68 @@ static size_t size_of(unsigned count)
     return sizeof(struct bb_scoreboard) + count * sizeof(struct bb__slot);
 }
 
+static struct bb__scoreboard_layout layout_of(unsigned count)
+{
+    return (struct bb__scoreboard_layout){"bontebok", BB_LAYOUT, sizeof(struct bb_scoreboard),
+                                          sizeof(struct bb__slot), count};
+}
+
 int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
 {
     void *memory = mmap(NULL, size_of(lanes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return BB_ENOMEM;
     *scoreboard = memory;
-    (*scoreboard)->count = lanes;
+    (*scoreboard)->layout = layout_of(lanes);
+    return BB_OK;
+}
+
+/* A process would be killed (SIGBUS) if the file became shorter. */
+static bool fill_file(int fd, unsigned lanes)
+{
+    const struct bb__scoreboard_layout layout = layout_of(lanes);
+    return ftruncate(fd, (off_t)size_of(lanes)) == 0 &&
+           pwrite(fd, &layout, sizeof layout, 0) == (ssize_t)sizeof layout &&
+           fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
+int bb_scoreboard_file(unsigned lanes)
+{
+    int fd = memfd_create("bontebok-scoreboard", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return BB_ESYSTEM;
+    if (fill_file(fd, lanes)) return fd;
+    int reason = errno;
+    (void)close(fd);
+    errno = reason;
+    return BB_ESYSTEM;
+}
+
+/* Reads the layout by a system call, because a process that reads mapped memory behind the end of a file is
+ * killed. */
+static int check_file(int fd, struct bb__scoreboard_layout *layout)
+{
+    struct stat file;
+    ssize_t len = pread(fd, layout, sizeof *layout, 0);
+    if (len < 0 || fstat(fd, &file) < 0) return BB_ESYSTEM;
+    if (len < (ssize_t)sizeof *layout) return BB_EFORMAT;
+    const struct bb__scoreboard_layout expected = layout_of(layout->count);
+    bool same = memcmp(layout, &expected, sizeof expected) == 0;
+    return same && file.st_size == (off_t)size_of(layout->count) ? BB_OK : BB_EFORMAT;
+}
+
+int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
+{
+    struct bb__scoreboard_layout layout;
+    int code = check_file(fd, &layout);
+    if (code < 0) return code;
+    void *memory = mmap(NULL, size_of(layout.count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) return BB_ENOMEM;
+    *scoreboard = memory;
     return BB_OK;
 }
 
 void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
 {
-    if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->count));
+    if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->layout.count));
 }
 
 void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in)
@@ -72,7 +124,7 @@ static void clear_the_gone(struct bb_scoreboard *scoreboard)
 struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard)
 {
     clear_the_gone(scoreboard);
-    for (unsigned i = 0; i < scoreboard->count; i++) {
+    for (unsigned i = 0; i < scoreboard->layout.count; i++) {
         int nobody = 0;
         if (!atomic_compare_exchange_strong(&scoreboard->slots[i].pid, &nobody, (int)getpid())) continue;
         atomic_store(&scoreboard->slots[i].leaves, false);

@@ -47,9 +47,19 @@ struct bb__slot {
     char held_label[BB_SCOREBOARD_LABEL_MAX];
 };
 
+/* Raise BB_LAYOUT with each change of struct bb_scoreboard, of struct bb__slot, or of the messages in the
+ * shared queue (shared_queue.c, conn_transfer.c). Processes of different versions use them together. */
+#define BB_LAYOUT 1
+
+struct bb__scoreboard_layout {
+    char name[12];
+    uint32_t version, header_size, slot_size;
+    uint32_t count; /* of slots */
+};
+
 struct bb_scoreboard {
+    struct bb__scoreboard_layout layout;
     atomic_uint used; /* slots from this number on were never used */
-    unsigned count;
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
     atomic_uint_fast64_t slow_readers, slow_senders;    /* see struct bb_scoreboard_slow */
