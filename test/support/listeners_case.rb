@@ -24,7 +24,7 @@ module Support
     def listeners(*addresses, **options)
       written = options.merge(listen: addresses)
       config = Bontebok::Config.new(written, env: {})
-      (@opened ||= []).push(Bontebok::Listeners.new(config, log: Bontebok::Log.new(@log.last))).last
+      (@opened ||= []).push(Bontebok::Listeners.of(config, log: Bontebok::Log.new(@log.last))).last
     end
 
     def listening(*addresses, **options)

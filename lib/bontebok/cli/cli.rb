@@ -3,6 +3,8 @@
 require_relative "command_line"
 require_relative "../config/config"
 require_relative "option_docs"
+require_relative "../sockets/handshake"
+require_relative "../system/start_command"
 require_relative "../start_failure"
 require_relative "../version"
 
@@ -30,7 +32,7 @@ module Bontebok
       when :help then print_text(OptionDocs.help(command_line.topic))
       when :version then print_text("bontebok #{VERSION}\n")
       when :check then print_text(check(Config.new(command_line.values)))
-      else serve(Config.new(command_line.values))
+      else serve(command_line)
       end
     end
 
@@ -39,9 +41,20 @@ module Bontebok
       BenchCommand.run(@argv.drop(1))
     end
 
-    def serve(config)
+    def serve(command_line)
+      StartCommand.note(@argv)
+      return succeed(command_line) if ENV.key?(Handshake::VARIABLE)
+
+      config = Config.new(command_line.values)
       require_relative "../processes/launcher"
       Launcher.new(config).run
+    end
+
+    # The supervisor of a running server has executed this process, which becomes a master.
+    def succeed(command_line)
+      require_relative "../processes/successor"
+      inherited = Successor.inherit(ENV)
+      Successor.new(Config.new(command_line.values), *inherited).run
     end
 
     def check(config)

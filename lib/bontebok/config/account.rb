@@ -48,7 +48,8 @@ module Bontebok
     end
 
     # Becomes the user permanently. The groups are set first, because a process that is no longer root cannot change its
-    # groups. Raises SecurityError or SystemCallError.
+    # groups. Returns the variables that are changed in ENV; nil: nothing has changed. Raises SecurityError or
+    # SystemCallError.
     def assume
       return unless change?
 
@@ -57,7 +58,7 @@ module Bontebok
       Process::Sys.setuid(@uid)
       @assumed = true
       verify
-      ENV.update("USER" => @entry.name, "LOGNAME" => @entry.name, "HOME" => @entry.dir) if @entry
+      variables.tap { |changed| ENV.update(changed) }
     end
 
     # Runs the block as the user (effective ids). So a permission check in the block is a check for the user, and a link
@@ -100,6 +101,10 @@ module Bontebok
         Process::Sys.setegid(gid)
         Process.groups = groups
       end
+    end
+
+    def variables
+      @entry ? { "USER" => @entry.name, "LOGNAME" => @entry.name, "HOME" => @entry.dir } : {}
     end
 
     def take_groups

@@ -19,7 +19,7 @@ module Bontebok
                                             "a file, - or syslog:..., of at most 255 bytes")
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
     STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn)\z/, "bontebok, puma or unicorn")
-    HUP = OptionTypes::Text.new("WHAT", /\A(?:reopen|stop)\z/, "reopen or stop")
+    HUP = OptionTypes::Text.new("WHAT", /\A(?:reopen|deploy|stop)\z/, "reopen, deploy or stop")
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
     TAG = OptionTypes::Text.new("TEXT", /\A[\x20-\x7e]{0,63}\z/, "at most 63 printable ASCII characters")
     ACCOUNT = OptionTypes::Text.new("NAME", /\A[^\0\s:]+\z/, "a name or a number")

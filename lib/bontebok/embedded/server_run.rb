@@ -97,7 +97,7 @@ module Bontebok
     end
 
     def open_listeners
-      @listeners = Listeners.new(@config, log: @log)
+      @listeners = Listeners.of(@config, log: @log)
       @listeners.bind
       @listeners.listen
       @addresses = @listeners.map { |listener| listener.to_s.freeze }

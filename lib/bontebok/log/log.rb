@@ -24,12 +24,16 @@ module Bontebok
     # level: the lowest level that is written.
     def initialize(stream = $stderr, format: "text", level: "info")
       @stream = LogStream.new(stream)
-      @format = LogFormats::ALL.fetch(format)
-      @levels = LEVELS.drop_while { |one| one != level.to_sym }
+      configure(format: format, level: level)
       @lock = Mutex.new
       @lost = 0
       @taken = true
       @process = Process.pid
+    end
+
+    def configure(format:, level:)
+      @format = LogFormats::ALL.fetch(format)
+      @levels = LEVELS.drop_while { |one| one != level.to_sym }
     end
 
     LEVELS.each do |level|

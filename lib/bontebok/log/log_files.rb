@@ -6,6 +6,8 @@ module Bontebok
   # Redirects standard error and standard output to the configured files. Every process of the server inherits these two
   # streams.
   module LogFiles
+    STREAMS = { "stderr" => $stderr, "stdout" => $stdout }.freeze
+
     class << self
       # Opens the files. A second call opens them again by name, after a log rotation. Raises StartError.
       #
@@ -22,6 +24,26 @@ module Bontebok
           step.call
         rescue StartError => e
           log.error(e.message)
+        end
+      end
+
+      # Opens the files that are not open as standard error or standard output, and returns [[name of the stream, file],
+      # ...]. An executed master gets these files, because its user may lack the permission to open them. Raises
+      # StartError.
+      def files(config)
+        { "stderr" => :log, "stdout" => :stdout }.filter_map do |name, key|
+          path = config[key] or next
+          next if File.identical?(path, STREAMS.fetch(name))
+
+          [name, explained(path, config.account) { config.account.append(path) }]
+        end
+      end
+
+      # Redirects the named streams to the files, which the method closes.
+      def take(names, files)
+        names.zip(files) do |name, file|
+          STREAMS.fetch(name).reopen(file).sync = true
+          file.close
         end
       end
 

@@ -26,6 +26,12 @@ module Bontebok
       @workers = []
     end
 
+    # Takes the times of another configuration: GracefulTimeout and WorkerTimeout. Running deadlines do not change.
+    def configure(config)
+      @grace = config.seconds(:graceful_timeout)
+      @stalled = @worker_links.stalled(config.seconds(:worker_timeout))
+    end
+
     def empty?
       @workers.empty?
     end

@@ -45,9 +45,9 @@ module Bontebok
       @pauses = Pauses.new(pause, interval)
       @replacements = ReplacementQueue.new
       @record = Record.new(name, @roster.numbers, log)
-      @seconds = { boot: boot, quit: Child::QUIT_SECONDS + margin, kill_children: Child::KILL_SECONDS,
-                   waits: hijack + Child::KILL_SECONDS + margin }
-      @seconds.default = grace + margin
+      @margin = margin
+      @seconds = { boot: boot, quit: Child::QUIT_SECONDS + margin, kill_children: Child::KILL_SECONDS }
+      take_times(pause: pause, grace: grace, hijack: hijack)
       @ended = ended
       @stalled = stalled
       @start = start
@@ -137,6 +137,12 @@ module Bontebok
     def fill
       note_crowd
       @roster.startable.each { |number| start(number) if @pauses.over(number) <= Clock.now }
+    end
+
+    def take_times(pause:, grace:, hijack:)
+      @pauses.pause = pause
+      @seconds[:waits] = hijack + Child::KILL_SECONDS + @margin
+      @seconds.default = grace + @margin
     end
 
     # EAGAIN: the system has rejected the fork. After a pause, a fork may succeed.

@@ -4,34 +4,44 @@ require_relative "children"
 require_relative "../system/clock"
 
 module Bontebok
-  # The supervisor's masters. A generation is a master with its workers. While the application is reloaded, there are
-  # two generations. The former generation serves until the next generation is whole: all its workers are ready. If the
-  # next generation is not whole in time, it is stopped and the former generation stays. A call of #renew tries again.
+  # The supervisor's masters. A generation is a master with its workers. During a deploy there are two generations. The
+  # former generation serves until the next generation is whole: all its workers are ready. The deploy fails if the next
+  # generation is not whole within DeployTimeout, if its master ends before that, or if its listeners cannot listen.
+  # Then the next generation ends, and the former generation stays. A call of #renew tries again.
   class Generations < Children
     # Seconds that a master gets to end, in addition to the time of its workers. If the master were killed before its
     # workers, nobody would kill a worker that does not end.
     MASTER_SECONDS = 5
 
-    # workers: a callable that returns the number of workers of a generation.
-    def self.of(config, workers, log, ended:, &start)
-      new(pause: config.seconds(:err_respawn_interval), grace: config.seconds(:graceful_timeout),
-          hijack: config.seconds(:hijack_timeout), log: log, ended: ended,
-          limit: -> { limit(config, workers.call) }, &start)
+    # loaded: called with a master that has loaded the application, before it is told to serve. A false result fails the
+    # deploy. whole: called with a master whose workers are all ready. For the others see Children.
+    def self.of(config, log, **calls, &start)
+      new(limit: limit(config), log: log, **times(config), **calls, &start)
     end
 
-    # Each worker may take the whole of WorkerBootTimeout. Each worker is started SpawnInterval after the previous
-    # worker.
-    def self.limit(config, workers)
-      boot = config.seconds(:worker_boot_timeout)
-      boot.zero? ? Float::INFINITY : boot + (config.seconds(:spawn_interval) * (workers - 1))
+    def self.times(config)
+      { pause: config.seconds(:err_respawn_interval), grace: config.seconds(:graceful_timeout),
+        hijack: config.seconds(:hijack_timeout) }
     end
-    private_class_method :limit
 
-    # limit: a callable that returns the seconds that the next generation gets to become whole.
-    def initialize(limit:, **options, &start)
+    def self.limit(config)
+      seconds = config.seconds(:deploy_timeout)
+      seconds.zero? ? Float::INFINITY : seconds
+    end
+
+    # limit: seconds that the next generation gets to become whole.
+    def initialize(limit:, loaded: proc { true }, whole: proc {}, **options, &start)
       super("master", 1, margin: MASTER_SECONDS, **options, &start)
       @limit = limit
+      @loaded = loaded
+      @whole = whole
       @limits = {}
+    end
+
+    # Takes the times of another configuration. Running deadlines do not change.
+    def configure(config)
+      @limit = Generations.limit(config)
+      take_times(**Generations.times(config))
     end
 
     def tick
@@ -51,18 +61,36 @@ module Bontebok
 
     def start(number)
       super
-      @roster.each { |child| @limits[child] ||= Clock.now + @limit.call if child.staying? && @roster.former(child) }
+      @roster.each { |child| @limits[child] ||= Clock.now + @limit if child.staying? && @roster.former(child) }
+    end
+
+    def note_progress(child, step)
+      return give_up(child, "cannot listen") if step == :loaded && !child.leaving? && !@loaded.call(child)
+
+      super
+      @whole.call(child) if step == :whole && child.staying?
+    end
+
+    # A master that ends before it is whole ends the deploy.
+    def note_end(child)
+      former = @roster.former(child)
+      return super if @stopping || former.nil? || child.leaving? || !child.staying? || child.reached?(:whole)
+
+      @record.failed(child)
+      @record.deploy_failed(child)
+      former.stay
     end
 
     # The limit applies only while the former generation serves.
     def give_up_late_ones
       @limits.select! { |child, _| child.staying? && !child.reached?(:whole) && @roster.former(child) }
-      @limits.select { |_, time| time <= Clock.now }.each_key { |child| give_up(child) }
+      late = @limits.select { |_, time| time <= Clock.now }.keys
+      late.each { |child| give_up(child, "did not get all of its workers ready within #{@limit} s") }
     end
 
-    def give_up(child)
-      @record.incomplete(child, @limit.call)
-      @roster.former(child).stay
+    def give_up(child, reason)
+      @record.deploy_failed(child, reason)
+      @roster.former(child)&.stay
       child.retire(@seconds[:retire])
     end
   end

@@ -3,11 +3,12 @@
 require_relative "../sockets/adopted_sockets"
 require_relative "../workers/app_loader"
 require_relative "../workers/worker_files"
-require_relative "../system/command_limits"
 require_relative "../sockets/listeners"
+require_relative "../sockets/passed_listeners"
 require_relative "../log/log"
 require_relative "../log/log_files"
 require_relative "pidfile"
+require_relative "process_preparation"
 require_relative "../start_failure"
 
 module Bontebok
@@ -27,7 +28,7 @@ module Bontebok
       @config.account.check
       @config.account.act { check_files }
       with_pidfile do
-        prepare_process
+        ProcessPreparation.run(@config, @log, descriptors: @app.nil?) { open_logs }
         kind = process
         @config.account.act { WorkerFiles.check_access_log(@config) }
         kind.new(@config, listeners, app: @app, log: @log).run
@@ -40,7 +41,7 @@ module Bontebok
     # first server.
     def with_pidfile
       path = @config[:pidfile] or return yield
-      pidfile = Pidfile.new(path)
+      pidfile = Pidfile.new(FileName.absolute(path, WorkingDirectory.name))
       pidfile.write
       begin
         yield
@@ -66,23 +67,8 @@ module Bontebok
     end
 
     def listeners
-      Listeners.new(@config, log: @log, adopted: AdoptedSockets.take(ENV, log: @log))
-    end
-
-    def check_files
-      AppLoader.new(@config[:rackup], @log).check unless @app
-      WorkerFiles.check_spool_dir(@config)
-    end
-
-    def prepare_process
-      File.umask(@config[:umask]) if @config[:umask]
-      open_logs
-      ENV["RACK_ENV"] = @config[:environment]
-      ENV["TMPDIR"] = @config[:spool_dir] unless @config.source(:spool_dir) == "default"
-      raise_file_limit
-      survive_file_size_limit
-      keep_descriptors_to_ourselves unless @app
-      $stdout.sync = true
+      Listeners.of(@config, log: @log, adopted: AdoptedSockets.take(ENV, log: @log),
+                            former: PassedListeners.inherit(ENV))
     end
 
     def open_logs
@@ -92,35 +78,9 @@ module Bontebok
       @log.follow
     end
 
-    # The process may have inherited descriptors beyond the standard streams. Commands that the application executes
-    # must not get these descriptors. Call this method before the application is loaded, because the application may
-    # open descriptors for its commands.
-    def keep_descriptors_to_ourselves
-      Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
-        IO.for_fd(fd, autoclose: false).close_on_exec = true
-      rescue SystemCallError, ArgumentError
-        next # the directory's own descriptor, or one that Ruby reserves
-      end
-    end
-
-    # Raises the soft limit of open files to the hard limit, because each connection needs a descriptor. The soft limit
-    # is low only for programs that use select(2). The kernel rejects the new limit if the hard limit is above
-    # fs.nr_open.
-    def raise_file_limit
-      soft, hard = Process.getrlimit(:NOFILE)
-      return unless soft < hard
-
-      Process.setrlimit(:NOFILE, hard, hard)
-      CommandLimits.install(soft, hard)
-    rescue SystemCallError => e
-      @log.warn("the limit of open files stays #{soft}: #{e.message}")
-    end
-
-    # A write beyond RLIMIT_FSIZE must fail with EFBIG. Without a handler, SIGXFSZ would end the process. The handler is
-    # empty. It is not "IGNORE", because a command that the application executes would inherit "IGNORE". Ruby has an
-    # empty handler for SIGPIPE, too.
-    def survive_file_size_limit
-      Signal.trap("XFSZ", proc {})
+    def check_files
+      AppLoader.new(@config[:rackup], @log).check unless @app
+      WorkerFiles.check_spool_dir(@config)
     end
   end
 end

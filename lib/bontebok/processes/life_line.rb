@@ -10,13 +10,18 @@ module Bontebok
     # Becomes readable when the supervisor has died.
     attr_reader :to_io
 
-    def initialize
-      @to_io, @held = IO.pipe
+    # The end that an executed master gets from the supervisor.
+    def self.inherit(reader)
+      new([reader])
+    end
+
+    def initialize(ends = IO.pipe)
+      @to_io, @held = ends
     end
 
     # Called in a process that the supervisor has forked.
     def close
-      @held.close
+      @held&.close
     end
 
     def cut?
@@ -25,7 +30,7 @@ module Bontebok
 
     # Called in a process that the application has forked.
     def disown
-      [@to_io, @held].each(&:close)
+      [@to_io, @held].compact.each(&:close)
     end
   end
 end

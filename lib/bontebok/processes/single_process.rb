@@ -9,6 +9,7 @@ require_relative "../system/deadline"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
+require_relative "in_place_deploy"
 require_relative "../workers/lanes"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
@@ -21,6 +22,8 @@ module Bontebok
   # The server with `-w 0`: supervisor, master and worker are one process, which never forks. The application may use
   # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
+    include InPlaceDeploy
+
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
@@ -37,14 +40,22 @@ module Bontebok
 
     # Returns the exit status: 0 only if a signal or the application told the process to end. Raises StartError.
     def run
+      status = run_to_end
+      @kept ? execute_again : status
+    end
+
+    private
+
+    def run_to_end
       Process.setproctitle("bontebok")
       ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
+      StartCommand.enter(WorkingDirectory.name) unless @app
       @listeners.bind
       @config.account.assume
       app = @app || load_app
       MainThread.guard { serve(app) }
-      @log.info("stopped")
+      @log.info("stopped") unless @kept
       @status
     rescue AppLoader::Failed => e
       @log.error(e.message, e.cause)
@@ -56,8 +67,6 @@ module Bontebok
       limit_exit
       @config.hooks.attempt(:after_stopped, log: @log) if @lanes
     end
-
-    private
 
     # While the application loads, a signal to stop ends the process at once. A second thread handles the signals,
     # because the application could rescue an exception in the main thread. The second thread is not killed, because it
@@ -77,7 +86,7 @@ module Bontebok
       @events.take.each do |event|
         case event
         when "TERM", "QUIT", "INT" then end_while_loading
-        when "HUP" then stop_at_hup? ? end_while_loading : reopen_logs
+        when "HUP" then @config[:signal_hup] == "stop" ? end_while_loading : reopen_logs
         else handle(event)
         end
       end
@@ -87,10 +96,6 @@ module Bontebok
       @log.info("stopped")
     ensure
       exit!(0)
-    end
-
-    def stop_at_hup?
-      @config[:signal_hup] == "stop"
     end
 
     # Only opens the logs again, because there are no workers to replace.
@@ -108,6 +113,7 @@ module Bontebok
       StartLines.write_ready(@log, @began)
       StartFailure.close
       @serving = true
+      watch_restart_file
       run_booted_hook
       wait_for_events while @serving
     end
@@ -141,14 +147,16 @@ module Bontebok
       when "TERM", "QUIT" then drain
       when :leave then drain(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
-      when "HUP" then stop_at_hup? ? drain : reopen_logs
+      when "HUP" then hang_up
       when "USR1" then reopen_logs
-      when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
+      when "USR2" then deploy("SIGUSR2")
+      when :restart then deploy("#{@config[:restart_file]} has changed")
       end
     end
 
     def drain(status = 0)
-      return if @deadline
+      @kept = nil
+      return @status = status if @deadline
 
       @log.info("stopping")
       told_to_end(@config.seconds(:graceful_timeout), status)
@@ -157,6 +165,7 @@ module Bontebok
 
     def stop_at_once
       @interrupted = true
+      @kept = nil
       @log.info("stopping at once")
       told_to_end(Child::QUIT_SECONDS)
       @serving = false
@@ -177,7 +186,7 @@ module Bontebok
     def give_up
       @log.error("requests were not finished in time")
     ensure
-      exit!(@status)
+      exit!(@kept ? execute_again : @status)
     end
 
     # Limits the time of the exit. INT still ends the process at once. If INT has begun the stop, a second INT does not

@@ -4,6 +4,7 @@ require_relative "adopted_workers"
 require_relative "../sockets/channel"
 require_relative "../system/exit_fence"
 require_relative "../system/exit_limit"
+require_relative "deploys"
 require_relative "first_start"
 require_relative "../system/fork_guard"
 require_relative "generations"
@@ -21,6 +22,7 @@ module Bontebok
   # the masters. It never loads the application and serves no requests, so little can make it fail. Under rackup, the
   # process has loaded the application before it becomes the supervisor, and every master inherits this application.
   class Supervisor
+    include Deploys
     include FirstStart
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
@@ -33,6 +35,7 @@ module Bontebok
       @app = app
       @workers = config.workers
       @generation = 0
+      @deploys = {}
       begin_start
     end
 
@@ -43,8 +46,10 @@ module Bontebok
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       prepare_to_adopt
-      @masters = Generations.of(@config, -> { @workers }, @log, ended: method(:adopt)) { |number| fork_master(number) }
-      watch_restart_file(WorkingDirectory.keep)
+      @masters = generations
+      @directory = WorkingDirectory.keep
+      StartCommand.enter(@directory) unless @app
+      watch_restart_file
       MainThread.guard { tick_masters }
       raise @error if @error
 
@@ -66,23 +71,15 @@ module Bontebok
                                                   stalled: worker_links.stalled(@config.seconds(:worker_timeout)))
     end
 
-    def adopt(_master)
-      @adopted.take
+    def generations
+      Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
+                                    whole: method(:take_effect)) { |number| start_master(number) }
     end
 
-    def fork_master(number)
-      @generation += 1
-      Child.fork(number, to_close: [@events, StartFailure, *@life_line]) do |channel|
-        ExitFence.put if @app
-        @log.generation = @generation
-        Master.new(@config, @listeners, generation: @generation, workers: @workers, channel: channel, log: @log,
-                                        app: @app, life_line: @life_line).run
-      end
-    end
-
-    def watch_restart_file(directory)
+    def watch_restart_file
+      @restart_watch&.kill
       path = @config[:restart_file] or return
-      RestartFile.watch(File.expand_path(path, directory)) { @events.push(:restart) }
+      @restart_watch = RestartFile.watch(File.expand_path(path, @directory)) { @events.push(:restart) }
     rescue ThreadError => e
       raise StartError, "no room for threads: #{e.message}"
     end
@@ -94,8 +91,16 @@ module Bontebok
         follow_start
         break if @stopping && @masters.empty? && @adopted.empty?
 
-        @masters.wait(@events, until_then: @adopted.deadline) { |exception| MainThread.survive(exception, @log) }
+        wait_for_events
+        answer_masters
         @events.take.each { |signal| handle(signal) }
+      end
+    end
+
+    def wait_for_events
+      masters = @deploys.each_value.reject(&:answered?)
+      @masters.wait(@events, *masters, until_then: @adopted.deadline) do |exception|
+        MainThread.survive(exception, @log)
       end
     end
 
@@ -110,10 +115,10 @@ module Bontebok
       when "INT" then interrupt
       when "HUP" then hang_up
       when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")
-      when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
+      when "USR2" then deploy("SIGUSR2")
       when "TTIN", "TTOU" then count_workers(signal)
       when "CHLD" then wait_for_orphans
-      when :restart then restart
+      when :restart then deploy("#{@config[:restart_file]} has changed")
       end
     end
 
@@ -137,6 +142,7 @@ module Bontebok
 
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
+      @deploys.each_value(&:discard)
       @listeners.close
       [@masters, @adopted].each { |children| children.stop(how) }
     end
@@ -150,7 +156,11 @@ module Bontebok
     end
 
     def hang_up
-      @config[:signal_hup] == "stop" ? stop(:drain) : renew_workers(:renew, "are replaced")
+      case @config[:signal_hup]
+      when "stop" then stop(:drain)
+      when "deploy" then deploy("SIGHUP")
+      else renew_workers(:renew, "are replaced")
+      end
     end
 
     # The logs are opened again also during a stop, because leaving processes still write to the logs.
@@ -162,13 +172,6 @@ module Bontebok
 
       @log.info("log files are opened again, workers #{told}")
       @masters.tell(how)
-    end
-
-    def restart
-      return if @stopping
-
-      @log.info("#{@config[:restart_file]} has changed: the master is replaced")
-      @masters.renew
     end
 
     # Adds or removes a worker. A new master gets the new number of workers as well.

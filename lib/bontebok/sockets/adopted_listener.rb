@@ -14,7 +14,7 @@ module Bontebok
 
     # entry: an AdoptedSockets::Entry. If backlog is nil, the length of the accept queue does not change. Raises
     # StartError.
-    def initialize(entry, backlog:, defer_accept:)
+    def initialize(entry, backlog:, defer_accept: 0)
       @origin = entry.origin
       @socket = adopt(entry.fileno)
       raise StartError, "#{origin}: descriptor #{entry.fileno} is not a listening TCP or unix socket" unless @socket

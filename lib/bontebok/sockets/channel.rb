@@ -45,6 +45,12 @@ module Bontebok
         UNIXSocket.pair.map { |socket| new(socket) }
       end
 
+      # fileno: the number of the descriptor that an executed process has inherited. Raises SystemCallError or
+      # ArgumentError.
+      def inherit(fileno)
+        new(UNIXSocket.for_fd(fileno).tap { |socket| socket.close_on_exec = true })
+      end
+
       # Called in a forked process. Closes the inherited channels, except its own.
       def disown(except: nil)
         (all - [except]).each(&:close)

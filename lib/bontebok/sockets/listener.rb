@@ -26,6 +26,17 @@ module Bontebok
       explained { socket.listen(@backlog) }
     end
 
+    # True if this listener and the other one have the same address in the configuration.
+    def same_place?(other)
+      instance_of?(other.class) && address == other.address
+    end
+
+    # Takes an inherited socket, which listens. Returns self.
+    def inherit(socket)
+      @socket = socket
+      self
+    end
+
     # Closes Ruby's descriptor. The core's descriptor and the descriptors of other processes stay open.
     def close
       socket.close unless socket.nil? || socket.closed?
@@ -59,6 +70,16 @@ module Bontebok
     def origin
       nil
     end
+
+    # See UnixListener#file.
+    def file
+      nil
+    end
+
+    # See UnixListener.
+    def give_away; end
+
+    def take_over; end
 
     # The address for the log. If the kernel chose the port, the text has the chosen port.
     def to_s

@@ -1,28 +1,33 @@
 # frozen_string_literal: true
 
-require_relative "adopted_listener"
+require_relative "listener_list"
 require_relative "worker_links"
-require_relative "tcp_listener"
-require_relative "unix_listener"
 
 module Bontebok
   # All listening sockets of a server. The started process creates them, and the processes that it forks inherit them.
   class Listeners
     include Enumerable
 
-    # The most listeners that the core accepts.
-    MOST = 64
+    # The listeners of a configuration. For adopted and former see ListenerList. Raises StartError.
+    def self.of(config, log:, adopted: [], former: [])
+      list = ListenerList.of(config, adopted: adopted, former: former)
+      new(list, log: log, own: list - former)
+    end
 
-    # adopted: the entries of AdoptedSockets. If there are entries, no default address is opened. The address of an
-    # adopted socket is not opened a second time. Raises StartError.
-    def initialize(config, log:, adopted: [])
-      @config = config
+    # own: those listeners of the list that #bind and #listen open. worker_links: the WorkerLinks, if they exist.
+    def initialize(list, log:, own: list, worker_links: nil)
+      @listeners = list
       @log = log
-      @listeners = adopted.map { |entry| adopt(entry) }
-      @listeners.concat(own.reject { |listener| taken?(listener) }) if adopted.empty? || config.chosen?(:listen)
-      raise StartError, "cannot listen on more than #{MOST} addresses" if @listeners.size > MOST
-
+      @own = own
+      @worker_links = worker_links
       @listening = false
+    end
+
+    # Returns the Listeners of the next configuration. #bind and #listen open the addresses that are new in it. Raises
+    # StartError.
+    def next(config)
+      list = ListenerList.of(config, former: @listeners)
+      Listeners.new(list, log: @log, own: list - @listeners, worker_links: @worker_links)
     end
 
     def each(&)
@@ -34,31 +39,41 @@ module Bontebok
 
     # Binds all sockets or none. Raises StartError.
     def bind
-      each(&:bind)
-      @worker_links = WorkerLinks.new
+      @own.each(&:bind)
+      @worker_links ||= WorkerLinks.open
     rescue StartError
-      close
+      discard
       raise
     end
 
     # Makes all sockets listen, or none. Raises StartError.
     def listen
-      each(&:listen)
+      @own.each(&:listen)
       @listening = true
     rescue StartError
-      close
+      discard
       raise
+    end
+
+    # Closes the sockets that these Listeners have opened.
+    def discard
+      @own.each { |listener| close_one(listener) }
+    end
+
+    # Called when these Listeners replace the former ones. Closes the sockets that only the former ones have.
+    def take_effect(former)
+      (former.to_a - @listeners).each { |listener| close_one(listener) }
+      @own = @listeners
+      @listening = true
     end
 
     def listening?
       @listening
     end
 
-    # Removes the files of unix sockets (see #unlink), then closes the sockets. After the close, nobody could tell
-    # whether a file is still the server's.
+    # Removes the files of unix sockets (see #unlink), and closes the sockets.
     def close
-      unlink
-      each(&:close)
+      each { |listener| close_one(listener) }
       @worker_links&.close
     end
 
@@ -91,14 +106,22 @@ module Bontebok
     # Removes the files of unix sockets, so that no client connects to a server that ends. Does nothing in a process
     # that has called neither #listen nor #take_over. An error is only logged.
     def unlink
-      grep(UnixListener) do |listener|
-        listener.unlink
-      rescue SystemCallError => e
-        @log.warn("cannot remove #{listener}: #{SystemCallError.new(nil, e.errno).message}")
-      end
+      grep(UnixListener) { |listener| unlink_one(listener) }
     end
 
     private
+
+    # The file is removed first. After the close, nobody could tell whether it is still the server's.
+    def close_one(listener)
+      unlink_one(listener) if listener.is_a?(UnixListener)
+      listener.close
+    end
+
+    def unlink_one(listener)
+      listener.unlink
+    rescue SystemCallError => e
+      @log.warn("cannot remove #{listener}: #{SystemCallError.new(nil, e.errno).message}")
+    end
 
     # ENOTCONN: the socket does not listen.
     def shut_down(socket)
@@ -107,39 +130,6 @@ module Bontebok
       nil
     ensure
       socket.close
-    end
-
-    def adopt(entry)
-      AdoptedListener.new(entry, backlog: (@config[:backlog] if @config.chosen?(:backlog)),
-                                 defer_accept: @config[:defer_accept])
-    end
-
-    # True if an adopted socket has the listener's address. If the kernel chooses the port, the result is false, because
-    # the listener has port 0 until it is bound.
-    def taken?(listener)
-      @listeners.any? { |adopted| adopted.takes?(listener) }
-    end
-
-    def own
-      @config[:listen].flat_map do |address|
-        if address.unix?
-          UnixListener.new(address, backlog: @config[:backlog], access: access)
-        else
-          TcpListener.for(address, backlog: @config[:backlog], reuse_port: @config[:reuse_port],
-                                   defer_accept: @config[:defer_accept], v6_only: ipv4?(address.port))
-        end
-      end
-    end
-
-    # True if the server listens on 0.0.0.0 with this port.
-    def ipv4?(port)
-      all = Address.new(host: "0.0.0.0", port: port)
-      !all.any_port? && [*@config[:listen], *@listeners.map(&:address)].include?(all)
-    end
-
-    def access
-      @access ||= SocketAccess.new(mode: @config[:socket_mode], owner: @config[:socket_owner],
-                                   group: @config[:socket_group])
     end
   end
 end

@@ -51,7 +51,7 @@ module Bontebok
     end
 
     # v6_only: a listener on [::] does not accept IPv4, because another listener has 0.0.0.0 with this port.
-    def initialize(address, info, backlog:, reuse_port:, defer_accept:, v6_only: false)
+    def initialize(address, info, backlog:, reuse_port:, defer_accept: 0, v6_only: false)
       super(address, backlog: backlog)
       @info = info
       @reuse_port = reuse_port
@@ -73,6 +73,15 @@ module Bontebok
     def listen
       reuse_address(true)
       super
+    end
+
+    # A name can have several addresses. The kernel may have chosen the port.
+    def same_place?(other)
+      super && ip_address == other.ip_address
+    end
+
+    def ip_address
+      @info.ip_address
     end
 
     def to_s

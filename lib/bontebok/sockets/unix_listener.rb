@@ -42,6 +42,17 @@ module Bontebok
       end
     end
 
+    # file: see #file.
+    def inherit(socket, file)
+      @identity = file
+      super(socket)
+    end
+
+    # Device and inode of the socket's file; nil: no file is known.
+    def file
+      @identity
+    end
+
     # Called in a process that was forked before the socket listened. Notes the identity of the file.
     def take_note
       @identity ||= identity unless address.abstract?
@@ -53,6 +64,11 @@ module Bontebok
     # #unlink removes the file.
     def take_over
       @owner = Process.pid if @identity
+    end
+
+    # Called before another program takes over. After this call, #unlink does nothing.
+    def give_away
+      @owner = nil
     end
 
     # Removes the socket's file, unless another server has replaced the file. Only the first call has an effect, and

@@ -15,15 +15,36 @@ module Bontebok
     # without a slot serves as well, but gets no connections from other workers.
     LANES = 1024
 
-    # Raises StartError.
-    def initialize
+    # The number of #descriptors.
+    DESCRIPTORS = 3
+
+    # Returns the links of the supervisor. Raises StartError.
+    def self.open
       require "bontebok/bontebok" # here, so that a start can report that the extension is not built
-      @scoreboard = Core::Scoreboard.new(LANES)
-      @ends = Socket.pair(:UNIX, :SEQPACKET)
-      @lent = []
+      new(IO.for_fd(Core::Scoreboard.file(LANES)), Socket.pair(:UNIX, :SEQPACKET))
     rescue SystemCallError => e
       reason = SystemCallError.new(nil, e.errno).message
       raise StartError, "cannot create the workers' shared queue and scoreboard: #{reason}"
+    end
+
+    # Returns the links in an executed process. descriptors: IO objects with copies of #descriptors. Raises
+    # ArgumentError if another version of Bontebok has made them, and its layout of the scoreboard differs.
+    def self.attach(descriptors)
+      memory, *ends = descriptors
+      new(memory, ends.map { |io| Socket.for_fd(io.tap { io.autoclose = false }.fileno) })
+    end
+
+    # memory: the file of the scoreboard. ends: the shared queue. The object owns them.
+    def initialize(memory, ends)
+      @memory = memory
+      @ends = ends
+      @scoreboard = Core::Scoreboard.new(LANES, memory.fileno)
+      @lent = []
+    end
+
+    # The descriptors for a process that the supervisor executes.
+    def descriptors
+      [@memory, *@ends]
     end
 
     # Gives the shared queue and the scoreboard to the core's worker. Must be called before the first lane is created.
@@ -55,9 +76,10 @@ module Bontebok
       @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
     end
 
-    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open.
+    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
+    # scoreboard stays mapped.
     def close
-      @ends.each(&:close)
+      descriptors.each(&:close)
     end
 
     # Called in a process that the application has forked.

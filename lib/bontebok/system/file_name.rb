@@ -5,8 +5,10 @@ module Bontebok
   # and cannot join it with a UTF-8 name.
   module FileName
     class << self
-      # ~ is a home directory. Raises ArgumentError for ~name if there is no such user.
-      def absolute(name, directory = Dir.pwd)
+      # ~ is a home directory. directory: nil is the working directory. It may be gone if the name is absolute. Raises
+      # ArgumentError for ~name if there is no such user.
+      def absolute(name, directory = nil)
+        directory ||= name.b.start_with?("/") ? "/" : Dir.pwd
         text(File.expand_path(name.b, directory.b))
       end
 

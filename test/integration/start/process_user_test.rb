@@ -3,11 +3,13 @@
 require "etc"
 require "test_helper"
 require_relative "../support/process_tree"
+require_relative "../support/releases"
 
 # Root starts the server with the option User. The supervisor stays root, and all other processes run as the user. Logs,
 # spool and sockets still work.
 class ProcessUserTest < Support::TestCase
   include ProcessTree
+  include Releases
 
   LOGS = %w[err.log out.log access.log].freeze
   NOBODY = Etc.getpwnam("nobody")
@@ -39,6 +41,24 @@ class ProcessUserTest < Support::TestCase
       assert_equal 0, server.stop.exitstatus
       refute_path_exists "#{temp_dir}/bontebok.sock"
     end
+  end
+
+  # The next master has no rights of root from its first instruction on. Only root may write to the directory of the
+  # sockets and logs.
+  def test_a_deploy_evaluates_the_configuration_as_the_user
+    text = "user 'nobody'\nmax_workers 1\nlisten 'unix:#{temp_dir}/bontebok.sock'\nlog '#{temp_dir}/err.log'\n"
+    temp_file("bontebok.rb", text)
+    server = start_bontebok(args: %w[-c bontebok.rb], rackup: APP, listen: nil, ready: false)
+    wait_for_log("err.log", / ready in/)
+    temp_file("bontebok.rb", "File.write('#{temp_dir}/spool/mark', '')\n#{text.gsub('err.log', 'new.log')}" \
+                             "listen 'unix:#{temp_dir}/new.sock'")
+    File.chmod(0o777, temp_file("spool/x").then { |path| File.dirname(path) })
+    server.signal("USR2")
+    wait_for_log("new.log", /master \(pid \d+\) has left: exit status 0/)
+    assert_equal NOBODY.uid, File.stat("#{temp_dir}/spool/mark").uid
+    assert_equal([0, NOBODY.uid, NOBODY.uid], [server.pid, master(server).pid, *workers(server)].map { |pid| uid(pid) })
+    assert_equal "#{IDS} 0 nobody", get("new.sock").body
+    assert_equal 0, server.stop.exitstatus
   end
 
   def test_logs_spool_and_pid_file_work_in_directories_of_root

@@ -40,7 +40,7 @@ class GenerationsTest < Support::TestCase
     refute_predicate @started[1], :leaving?
     pass_time(1)
     mind_until { gone?(@started[1]) && logged.include?("has left") }
-    assert_log(/error .* master \(pid #{@started[1].pid}\) did not get all of its workers ready within #{LIMIT} s/)
+    assert_log(/error .* master \(pid #{@started[1].pid}\) did not get all of its workers ready within #{LIMIT} s: /)
     pass_time(LIMIT)
     @keeper.tick
     assert_equal 2, @started.size
@@ -113,22 +113,44 @@ class GenerationsTest < Support::TestCase
     assert_equal 2, @started.size
   end
 
-  def test_the_limit_is_the_boot_timeout_plus_the_spawn_intervals
-    config = Struct.new(:times) { def seconds(name) = times.fetch(name) }
-    seconds = { err_respawn_interval: 1, graceful_timeout: 30, hijack_timeout: 30, worker_boot_timeout: 60,
-                spawn_interval: 2 }
-    { 60 => 66, 0 => Float::INFINITY }.each do |boot, expected|
-      settings = config.new(seconds.merge(worker_boot_timeout: boot))
-      generations = Bontebok::Generations.of(settings, -> { 4 }, nil, ended: nil) { flunk }
-      assert_equal expected, generations.instance_variable_get(:@limit).call
+  # With the limit, the deploy ends at once; the failed master is not started again.
+  def test_a_master_that_fails_ends_the_deploy_and_the_former_one_stays
+    begin_with(WHOLE, FAILING)
+    mind_until { gone?(@started[1]) && logged.include?("the former master continues") }
+    pass_time(LIMIT)
+    2.times { @keeper.tick }
+    assert_equal 2, @started.size
+    assert_alive @started[0]
+  end
+
+  def test_a_master_whose_listeners_cannot_listen_ends_the_deploy
+    begin_with(WHOLE, WHOLE, loaded: ->(child) { child.equal?(@started[0]) })
+    mind_until { gone?(@started[1]) }
+    assert_log(/error .* master \(pid #{@started[1].pid}\) cannot listen: it is stopped/)
+    assert_alive @started[0]
+  end
+
+  def test_the_callbacks_get_each_master_that_is_loaded_or_whole
+    seen = []
+    begin_with(WHOLE, WHOLE, loaded: ->(child) { seen << [:loaded, child] },
+                             whole: ->(child) { seen << [:whole, child] })
+    mind_until { gone?(@started[0]) }
+    assert_equal(@started.flat_map { |child| [[:loaded, child], [:whole, child]] }, seen)
+  end
+
+  def test_the_limit_is_the_deploy_timeout
+    { 60 => 60, 0 => Float::INFINITY }.each do |timeout, expected|
+      config = Struct.new(:seconds).new(timeout)
+      def config.seconds(_) = super()
+      assert_equal expected, Bontebok::Generations.limit(config)
     end
   end
 
   private
 
   # Starts the first generation, waits until it is whole, and starts the next generation.
-  def begin_with(*behaviours)
-    @keeper = Bontebok::Generations.new(limit: -> { LIMIT }, pause: 60, grace: 5, log: Bontebok::Log.new(@writer)) do
+  def begin_with(*behaviours, **calls)
+    @keeper = Bontebok::Generations.new(limit: LIMIT, pause: 60, grace: 5, log: Bontebok::Log.new(@writer), **calls) do
       behaviour = behaviours.fetch(@started.size)
       @started << Bontebok::Child.fork(1, to_close: [@events], &behaviour)
       @started.last

@@ -115,7 +115,7 @@ class AdoptedListenerTest < Support::TestCase
     entries = @handed_over.map { |socket| entry(socket.dup.tap { |copy| copy.autoclose = false }.fileno) }
     written[:listen] = listen unless listen.empty?
     config = Bontebok::Config.new(written, env: { "PORT" => "1" })
-    @listeners = Bontebok::Listeners.new(config, log: Bontebok::Log.new(@log), adopted: entries)
+    @listeners = Bontebok::Listeners.of(config, log: Bontebok::Log.new(@log), adopted: entries)
     @listeners.bind
     @listeners.listen
   end

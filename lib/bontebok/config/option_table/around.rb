@@ -37,9 +37,7 @@ module Bontebok
                    "when that process exits. If the file has the id of another running server, the start fails.",
                    section: TITLE),
         Option.new("RestartFile", FILE, nil,
-                   "File to touch for a reload of the application. If the file changes, a new master loads the " \
-                   "application and forks new workers. The old workers serve until all new workers are ready. The " \
-                   "server checks the file every 2 s. No effect with MaxWorkers 0.",
+                   "File to touch for a deploy, as with the signal USR2. The server checks the file every 2 s.",
                    section: TITLE)
       ].freeze
     end

@@ -69,10 +69,12 @@ module Bontebok
                    section: TITLE),
         Option.new("WorkerBootTimeout", DURATION, 60_000,
                    "Time for a worker to become ready. With Preload false it includes the time for loading the " \
-                   "application. A worker that takes longer is killed and has failed (ErrRespawnInterval). After a " \
-                   "change of RestartFile, all workers of the new master must be ready within this time, plus " \
-                   "SpawnInterval for each worker after the first. Otherwise the new master is stopped and the old " \
-                   "workers stay. 0: no limit.",
+                   "application. A worker that takes longer is killed and has failed (ErrRespawnInterval). 0: no " \
+                   "limit.",
+                   section: TITLE),
+        Option.new("DeployTimeout", DURATION, 60_000,
+                   "Time for a new master and all its workers to become ready in a deploy. If they take longer, they " \
+                   "are stopped, and the old workers continue to serve. 0: no limit.",
                    section: TITLE),
         Option.new("SpawnInterval", DURATION, 0,
                    "Pause between the starts of two workers. The pause applies to a restart by USR1, and when the " \
@@ -84,8 +86,8 @@ module Bontebok
                    "once.",
                    section: TITLE, core: true),
         Option.new("SignalHup", HUP, "reopen",
-                   "Effect of the signal HUP: reopen or stop. reopen: the log files are opened again and the " \
-                   "workers are replaced. stop: a graceful stop, as in Rhebok.",
+                   "Effect of the signal HUP: reopen, deploy or stop. reopen: the log files are opened again and the " \
+                   "workers are replaced. deploy: as the signal USR2. stop: a graceful stop, as in Rhebok.",
                    section: TITLE)
       ].freeze
     end

@@ -16,6 +16,8 @@ module Bontebok
       # take all of a CPU.
       LEAST = 0.1
 
+      attr_writer :pause
+
       # pause: seconds after a first failure. interval: seconds between any two starts.
       def initialize(pause, interval)
         @pause = pause

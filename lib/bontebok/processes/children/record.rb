@@ -33,9 +33,10 @@ module Bontebok
         @log.info("#{describe(child)} #{how}")
       end
 
-      def incomplete(child, seconds)
-        @log.error("#{describe(child)} did not get all of its workers ready within #{seconds} s: it is stopped, " \
-                   "and the former master continues")
+      # reason: why the master of the next generation is stopped; nil: it has ended by itself.
+      def deploy_failed(child, reason = nil)
+        @log.error("#{describe(child)} #{reason}: it is stopped") if reason
+        @log.error("the deploy has failed: the former master continues")
       end
 
       # wholly: true if all threads of the child hang.

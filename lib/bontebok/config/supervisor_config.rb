@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require_relative "address"
+require_relative "../system/file_name"
+require_relative "../system/working_directory"
+
+module Bontebok
+  # The part of a Config that the supervisor uses. After a deploy, the next master reads the configuration, and sends
+  # this part to the supervisor. So the supervisor runs no configuration file, which may belong to another user. The
+  # user of the server does not change (option User).
+  class SupervisorConfig
+    VALUES = %i[backlog reuse_port defer_accept socket_mode socket_owner socket_group log stdout access_log log_format
+                log_level restart_file signal_hup err_respawn_interval graceful_timeout hijack_timeout spawn_interval
+                deploy_timeout worker_timeout].freeze
+    PATHS = %i[log stdout restart_file].freeze
+    CHOICES = %i[listen backlog].freeze
+
+    attr_reader :workers, :account
+
+    # Returns a Hash with values of JSON. Relative paths begin in the working directory, which may be a link: the link
+    # can lead to another directory when a path is used again.
+    def self.dump(config)
+      values = VALUES.to_h { |key| [key, config[key]] }
+      PATHS.each { |key| values[key] &&= FileName.absolute(values[key], WorkingDirectory.name) }
+      { workers: config.workers, chosen: CHOICES.select { |key| config.chosen?(key) },
+        listen: config[:listen].map(&:to_s), values: values }
+    end
+
+    # data: the result of .dump, after JSON. former: the Config or SupervisorConfig that this one replaces. Its values
+    # count where another version of Bontebok has sent none. Raises OptionTypes::Invalid, KeyError or TypeError.
+    def initialize(data, former)
+      @workers = Integer(data.fetch("workers"))
+      @account = former.account
+      @chosen = data.fetch("chosen").map(&:to_sym)
+      @values = VALUES.to_h { |key| [key, data.fetch("values").fetch(key.to_s) { former[key] }] }
+      @values[:listen] = data.fetch("listen").map { |text| Address.parse(text) }
+      freeze
+    end
+
+    def [](key)
+      @values.fetch(key)
+    end
+
+    def seconds(key)
+      self[key].fdiv(1000)
+    end
+
+    def chosen?(key)
+      @chosen.include?(key)
+    end
+  end
+end

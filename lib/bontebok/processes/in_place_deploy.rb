@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require_relative "restart_file"
+require_relative "../sockets/passed_listeners"
+require_relative "../system/start_command"
+
+module Bontebok
+  # The part of SingleProcess that deploys new code. The process finishes its requests and executes the start command in
+  # its place. The listeners stay open, so clients that connect in the meantime wait for the new program.
+  module InPlaceDeploy
+    private
+
+    def watch_restart_file
+      path = @config[:restart_file] or return
+      RestartFile.watch(File.expand_path(path, WorkingDirectory.name)) { @events.push(:restart) }
+    end
+
+    def hang_up
+      case @config[:signal_hup]
+      when "stop" then drain
+      when "deploy" then deploy("SIGHUP")
+      else reopen_logs
+      end
+    end
+
+    def deploy(reason)
+      return if @deadline
+      return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
+
+      @log.info("#{reason}: the process is executed again when its requests are finished")
+      @kept = PassedListeners.keep(@listeners)
+      told_to_end(@config.seconds(:graceful_timeout), 1)
+      @lanes.retire
+    end
+
+    # Returns the exit status if the command cannot be executed. A second USR1 or USR2 must not end the new program
+    # before it has a handler. A program that is executed inherits IGNORE.
+    def execute_again
+      %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
+      StartCommand.execute(PassedListeners::VARIABLE => @kept)
+    rescue SystemCallError => e
+      @log.error("the start command cannot be executed", e)
+      1
+    end
+  end
+end

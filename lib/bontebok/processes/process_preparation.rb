@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require_relative "../system/command_limits"
+
+module Bontebok
+  # Prepares a process that was started or executed, before it forks and before it loads the application. Used by
+  # Launcher and Successor.
+  module ProcessPreparation
+    class << self
+      # The block opens the log files. descriptors: false if the application is loaded already.
+      def run(config, log, descriptors: true)
+        File.umask(config[:umask]) if config[:umask]
+        yield
+        ENV["RACK_ENV"] = config[:environment]
+        ENV["TMPDIR"] = config[:spool_dir] unless config.source(:spool_dir) == "default"
+        raise_file_limit(log)
+        survive_file_size_limit
+        keep_descriptors_to_ourselves if descriptors
+        $stdout.sync = true
+      end
+
+      private
+
+      # The process may have inherited descriptors beyond the standard streams. Commands that the application executes
+      # must not get these descriptors. Call this method before the application is loaded, because the application may
+      # open descriptors for its commands.
+      def keep_descriptors_to_ourselves
+        Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
+          IO.for_fd(fd, autoclose: false).close_on_exec = true
+        rescue SystemCallError, ArgumentError
+          next # the directory's own descriptor, or one that Ruby reserves
+        end
+      end
+
+      # Raises the soft limit of open files to the hard limit, because each connection needs a descriptor. The soft
+      # limit is low only for programs that use select(2). The kernel rejects the new limit if the hard limit is above
+      # fs.nr_open.
+      def raise_file_limit(log)
+        soft, hard = Process.getrlimit(:NOFILE)
+        return unless soft < hard
+
+        Process.setrlimit(:NOFILE, hard, hard)
+        CommandLimits.install(soft, hard)
+      rescue SystemCallError => e
+        log.warn("the limit of open files stays #{soft}: #{e.message}")
+      end
+
+      # A write beyond RLIMIT_FSIZE must fail with EFBIG. Without a handler, SIGXFSZ would end the process. The handler
+      # is empty. It is not "IGNORE", because a command that the application executes would inherit "IGNORE". Ruby has
+      # an empty handler for SIGPIPE, too.
+      def survive_file_size_limit
+        Signal.trap("XFSZ", proc {})
+      end
+    end
+  end
+end

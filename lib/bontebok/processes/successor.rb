@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require_relative "../config/supervisor_config"
+require_relative "deploy"
+require_relative "life_line"
+require_relative "../log/log"
+require_relative "master"
+require_relative "process_preparation"
+require_relative "../sockets/handshake"
+require_relative "../sockets/listeners"
+require_relative "../sockets/passed_listeners"
+require_relative "../start_error"
+require_relative "../version"
+require_relative "../workers/app_loader"
+require_relative "../workers/worker_files"
+require_relative "../system/working_directory"
+
+module Bontebok
+  # An executed master: the supervisor has executed the server's command again, and this process has read the
+  # configuration. It gets the listeners and all other shared descriptors from the supervisor (see Deploy), and becomes
+  # a Master.
+  class Successor
+    # Returns the channel and the handshake. Removes the variable from env, and sets close-on-exec, because commands of
+    # the configuration file must not get the descriptors. Raises StartError.
+    def self.inherit(env)
+      numbers = env.delete(Handshake::VARIABLE)
+      channel, handshake = numbers.split(",").map { |number| Integer(number, 10) }
+      [Channel.inherit(channel), Handshake.inherit(handshake)]
+    rescue SystemCallError, ArgumentError
+      raise StartError, "#{Handshake::VARIABLE} wants the descriptors of a supervisor, not #{numbers.inspect}"
+    end
+
+    def initialize(config, channel, handshake)
+      @config = config
+      @channel = channel
+      @handshake = handshake
+      @log = Log.new(format: config[:log_format], level: config[:log_level])
+    end
+
+    # Returns the exit status. Raises StartError.
+    def run
+      check
+      message, descriptors = ask
+      @log.generation = message["generation"]
+      ProcessPreparation.run(@config, @log) { take_logs(message, descriptors) }
+      WorkerFiles.check_access_log(@config)
+      take_links(message, descriptors)
+      WorkingDirectory.keep
+      @config.warnings.each { |warning| @log.warn(warning) }
+      master(message).run
+    end
+
+    private
+
+    def check
+      @config.account.check
+      AppLoader.new(@config[:rackup], @log).check
+      WorkerFiles.check_spool_dir(@config)
+    end
+
+    # Returns the supervisor's message and its descriptors.
+    def ask
+      @handshake.say({ protocol: Deploy::PROTOCOL, version: VERSION, config: SupervisorConfig.dump(@config) })
+      message, descriptors = @handshake.hear
+      raise StartError, "the supervisor has ended" unless message
+      raise StartError, message["error"] if message["error"]
+
+      [message, descriptors]
+    rescue SystemCallError => e
+      raise StartError, "cannot ask the supervisor: #{e.message}"
+    ensure
+      @handshake.close
+    end
+
+    def take_logs(message, descriptors)
+      LogFiles.take(message["logs"], descriptors.shift(message["logs"].size))
+      @log.follow
+    end
+
+    def take_links(message, descriptors)
+      links = descriptors.shift(WorkerLinks::DESCRIPTORS)
+      life_line = descriptors.shift(message["life_line"] ? 1 : 0)
+      @listeners = Listeners.new(PassedListeners.take(message["listeners"], descriptors),
+                                 log: @log, worker_links: worker_links(links))
+      @life_line = LifeLine.inherit(*life_line) if life_line.any? && @shared
+    end
+
+    # If the supervisor has another version of Bontebok with another layout of the scoreboard, this master and its
+    # workers get links of their own. The supervisor could not find these workers, so it does not adopt them.
+    def worker_links(descriptors)
+      WorkerLinks.attach(descriptors).tap { @shared = true }
+    rescue ArgumentError => e
+      @log.warn("the generations share only the listeners: #{e.message}")
+      WorkerLinks.open
+    end
+
+    def master(message)
+      Master.new(@config, @listeners, generation: message["generation"], workers: message["workers"],
+                                      channel: @channel, log: @log, life_line: @life_line)
+    end
+  end
+end

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require_relative "adopted_listener"
+require_relative "tcp_listener"
+require_relative "unix_listener"
+
+module Bontebok
+  # Makes the listeners of a configuration. Used by Listeners.
+  module ListenerList
+    # The most listeners that the core accepts.
+    MOST = 64
+
+    class << self
+      # adopted: the entries of AdoptedSockets. If there are entries, no default address is opened. The address of an
+      # adopted socket is not opened a second time. former: the listeners of the former configuration. Adopted listeners
+      # stay, and a listener of an address that both configurations have stays. Raises StartError.
+      def of(config, adopted: [], former: [])
+        list = adopted.map { |entry| adopt(config, entry) } + former.select(&:origin)
+        list.concat(own(config, list, former - list)) if list.empty? || config.chosen?(:listen)
+        raise StartError, "cannot listen on more than #{MOST} addresses" if list.size > MOST
+
+        list
+      end
+
+      private
+
+      def adopt(config, entry)
+        AdoptedListener.new(entry, backlog: (config[:backlog] if config.chosen?(:backlog)),
+                                   defer_accept: config[:defer_accept])
+      end
+
+      # adopted.takes?: if the kernel chooses the port, the result is false, because the listener has port 0 until it is
+      # bound.
+      def own(config, adopted, former)
+        wanted = config[:listen].flat_map { |address| make(config, address, adopted) }
+        wanted = wanted.reject { |listener| adopted.any? { |one| one.takes?(listener) } }
+        wanted.map { |listener| take_former(former, listener) || listener }
+      end
+
+      def take_former(former, wanted)
+        former.find { |listener| listener.same_place?(wanted) }.tap { |listener| former.delete(listener) }
+      end
+
+      def make(config, address, adopted)
+        if address.unix?
+          [UnixListener.new(address, backlog: config[:backlog], access: access(config))]
+        else
+          TcpListener.for(address, backlog: config[:backlog], reuse_port: config[:reuse_port],
+                                   defer_accept: config[:defer_accept], v6_only: ipv4?(config, address.port, adopted))
+        end
+      end
+
+      # True if the server listens on 0.0.0.0 with this port.
+      def ipv4?(config, port, adopted)
+        all = Address.new(host: "0.0.0.0", port: port)
+        !all.any_port? && [*config[:listen], *adopted.map(&:address)].include?(all)
+      end
+
+      def access(config)
+        SocketAccess.new(mode: config[:socket_mode], owner: config[:socket_owner], group: config[:socket_group])
+      end
+    end
+  end
+end

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require "json"
+
+require_relative "adopted_listener"
+require_relative "adopted_sockets"
+require_relative "tcp_listener"
+require_relative "unix_listener"
+
+module Bontebok
+  # The listeners that a process passes to a process that it executes, or that the supervisor passes to an executed
+  # master: a list of descriptions (values of JSON), and a list of sockets in the same order.
+  module PassedListeners
+    # The environment variable for a process that is executed in place: the descriptions as JSON, each with the number
+    # of its descriptor.
+    VARIABLE = "BONTEBOK_LISTENERS"
+
+    class << self
+      # Returns the value of VARIABLE. The process keeps copies of the sockets open until it executes the next one. From
+      # now on, a close of the listeners does not remove the files of unix sockets.
+      def keep(listeners)
+        copies = listeners.map { |listener| release(listener.socket.dup.tap { |copy| copy.close_on_exec = false }) }
+        listeners.each(&:give_away)
+        JSON.generate(describe(listeners).zip(copies).map { |description, copy| { **description, fd: copy } })
+      end
+
+      # Returns the listeners that the former program of this process has kept. Removes the variable from env. Raises
+      # StartError.
+      def inherit(env)
+        descriptions = JSON.parse(env.delete(VARIABLE) || "[]")
+        take(descriptions, descriptions.map { |description| Socket.for_fd(description.fetch("fd")) }).each(&:take_over)
+      rescue JSON::ParserError, SystemCallError, ArgumentError, KeyError
+        raise StartError, "#{VARIABLE} wants the listeners of a former server"
+      end
+
+      def describe(listeners)
+        listeners.map do |listener|
+          { address: listener.address.to_s, origin: listener.origin, file: listener.file }
+        end
+      end
+
+      # Returns the listeners. They own the sockets. Raises StartError if a description is not understood.
+      def take(descriptions, sockets)
+        descriptions.zip(sockets).map do |description, socket|
+          take_one(*description.values_at("address", "origin", "file"), own(socket))
+        end
+      end
+
+      private
+
+      def take_one(address, origin, file, socket)
+        return AdoptedListener.new(AdoptedSockets::Entry.new(release(socket), origin), backlog: nil) if origin
+
+        address = Address.parse(address)
+        return UnixListener.new(address, backlog: nil, access: nil).inherit(socket, file) if address.unix?
+
+        TcpListener.new(address, socket.local_address, backlog: nil, reuse_port: false).inherit(socket)
+      end
+
+      # Descriptors that a message brings are IO objects of any class.
+      def own(io)
+        Socket.for_fd(release(io)).tap { |socket| socket.close_on_exec = true }
+      end
+
+      def release(io)
+        io.autoclose = false
+        io.fileno
+      end
+    end
+  end
+end
