@@ -35,6 +35,11 @@ module Bontebok
         @starter = starter
       end
 
+      # Errors are also written to this IO, until #close.
+      def also_tell(starter)
+        @starter = starter
+      end
+
       # Closes the former standard error. Called when the server is ready, and in a forked process that takes no part in
       # the start.
       def close
@@ -46,7 +51,7 @@ module Bontebok
       private
 
       def point_to_log
-        write(@starter, "the start failed: #{@log} says why") if @starter
+        write(@starter, "the start failed: #{@log} says why") if @starter && @log
       end
 
       def complain(message)

@@ -59,7 +59,7 @@ struct bb__scoreboard_layout {
 
 struct bb_scoreboard {
     struct bb__scoreboard_layout layout;
-    atomic_uint used; /* slots from this number on were never used */
+    atomic_uint used;                                   /* slots from this number on were never used */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
     atomic_uint_fast64_t slow_readers, slow_senders;    /* see struct bb_scoreboard_slow */

@@ -11,6 +11,9 @@ require_relative "../version"
 module Bontebok
   # The command `bontebok`. exe/bontebok calls this class, which turns argv into an action and an exit status.
   class CLI
+    # The commands for a running server (ControlCommand).
+    COMMANDS = %w[deploy stop reopen restart-workers workers status].freeze
+
     # Returns the exit status.
     def self.run(argv)
       new(argv).run
@@ -21,7 +24,13 @@ module Bontebok
     end
 
     def run
-      StartFailure.told { @argv.first == "bench" ? bench : act }
+      StartFailure.told do
+        case @argv.first
+        when "bench" then bench
+        when *COMMANDS then control
+        else act
+        end
+      end
     end
 
     private
@@ -39,6 +48,11 @@ module Bontebok
     def bench
       require_relative "bench_command"
       BenchCommand.run(@argv.drop(1))
+    end
+
+    def control
+      require_relative "control_command"
+      ControlCommand.run(@argv)
     end
 
     def serve(command_line)

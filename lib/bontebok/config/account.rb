@@ -25,6 +25,9 @@ module Bontebok
     # Valid numbers. (uid_t) -1 is excluded, because it means "unchanged" in system calls such as chown(2).
     NUMBERS = (0...0xffff_ffff)
 
+    # The user's number; nil without User.
+    attr_reader :uid
+
     # user, group: a name, a number as text, or nil. Raises Unknown.
     def initialize(user, group)
       raise Unknown.new(:group, "Group needs User, which is not set") if group && !user

@@ -4,6 +4,7 @@ require_relative "account"
 require_relative "config_file"
 require_relative "config_styles"
 require_relative "cpus"
+require_relative "defaults"
 require_relative "rhebok_address"
 require_relative "spreads"
 
@@ -11,6 +12,7 @@ module Bontebok
   # The effective value of every option, and the source of the value. The first of these sources that has a value wins:
   # command line, configuration file, options of the rackup command, environment, default.
   class Config
+    include Defaults
     include Spreads
 
     Setting = Struct.new(:value, :source)
@@ -177,24 +179,10 @@ module Bontebok
       Setting.new(self[:timeout], "Timeout, #{source(:timeout)}")
     end
 
-    def default(option)
-      case option.key
-      when :listen then [Address.new(host: default_host, port: 9292)]
-      when :tag then File.basename(Dir.pwd).b.gsub(/[^\x20-\x7e]/n, "?")
-      when :worker_timeout then development? ? 0 : 60_000
-      when :hijack_timeout then self[:graceful_timeout]
-      else option.default
-      end
-    end
-
     def check_request_limits
       return if self[:request_timeout].zero? || self[:request_timeout_soft] < self[:request_timeout]
 
       @warnings += ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the response"]
-    end
-
-    def default_host
-      development? ? "127.0.0.1" : "0.0.0.0"
     end
   end
 end

@@ -18,6 +18,8 @@ module Bontebok
     LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A(?!\|)[^\0]{0,255}\z/,
                                             "a file, - or syslog:..., of at most 255 bytes")
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
+    # The length of sun_path in bytes, without its NUL (unix(7)).
+    CONTROL = OptionTypes::ControlPath.new("FILE|none", /\A[^\0]{1,107}\z/, "a file of at most 107 bytes, or none")
     STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn)\z/, "bontebok, puma or unicorn")
     HUP = OptionTypes::Text.new("WHAT", /\A(?:reopen|deploy|stop)\z/, "reopen, deploy or stop")
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")

@@ -21,6 +21,9 @@ module Bontebok
     # The numbers of the generation and of the worker, shown in each entry.
     attr_writer :generation, :worker
 
+    # An IO that also gets warnings and errors. It belongs to this object.
+    attr_writer :witness
+
     # level: the lowest level that is written.
     def initialize(stream = $stderr, format: "text", level: "info")
       @stream = LogStream.new(stream)
@@ -43,7 +46,21 @@ module Bontebok
     def write(level, message, exception = nil)
       return unless @levels.include?(level)
 
-      put(line(level, LogText.clean(message), exception && LogFault.read(exception)))
+      text = line(level, LogText.clean(message), exception && LogFault.read(exception))
+      put(text)
+      @witness&.write_nonblock(text, exception: false) unless level == :info
+    rescue SystemCallError, IOError
+      nil # of the witness
+    end
+
+    # Writes text that is an entry of another process, or no entry at all.
+    def copy(text)
+      put(text)
+    end
+
+    def dismiss_witness
+      @witness&.close
+      @witness = nil
     end
 
     # Closes the handle to the former stream. Call this method directly after standard error was reopened, because the
@@ -56,6 +73,7 @@ module Bontebok
 
     def disown
       @stream.disown
+      dismiss_witness
     end
 
     private

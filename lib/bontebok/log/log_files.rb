@@ -6,8 +6,6 @@ module Bontebok
   # Redirects standard error and standard output to the configured files. Every process of the server inherits these two
   # streams.
   module LogFiles
-    STREAMS = { "stderr" => $stderr, "stdout" => $stdout }.freeze
-
     class << self
       # Opens the files. A second call opens them again by name, after a log rotation. Raises StartError.
       #
@@ -27,22 +25,22 @@ module Bontebok
         end
       end
 
-      # Opens the files that are not open as standard error or standard output, and returns [[name of the stream, file],
-      # ...]. An executed master gets these files, because its user may lack the permission to open them. Raises
+      # Returns the files for standard error and standard output of an executed master, whose user may lack the
+      # permission to open them. Without a file in the configuration, the stream of this process is used. Raises
       # StartError.
       def files(config)
-        { "stderr" => :log, "stdout" => :stdout }.filter_map do |name, key|
-          path = config[key] or next
-          next if File.identical?(path, STREAMS.fetch(name))
+        { log: $stderr, stdout: $stdout }.map do |key, stream|
+          path = config[key]
+          next stream.dup if path.nil? || File.identical?(path, stream)
 
-          [name, explained(path, config.account) { config.account.append(path) }]
+          explained(path, config.account) { config.account.append(path) }
         end
       end
 
-      # Redirects the named streams to the files, which the method closes.
-      def take(names, files)
-        names.zip(files) do |name, file|
-          STREAMS.fetch(name).reopen(file).sync = true
+      # Redirects standard error and standard output to the files of .files, which the method closes.
+      def take(files)
+        files.zip([$stderr, $stdout]) do |file, stream|
+          stream.reopen(file).sync = true
           file.close
         end
       end

@@ -1,6 +1,9 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
 require_relative "../config/supervisor_config"
+require_relative "deploy_report"
 require_relative "../log/log_files"
 require_relative "../sockets/handshake"
 require_relative "../sockets/passed_listeners"
@@ -21,24 +24,29 @@ module Bontebok
     PROTOCOL = 1
 
     # The SupervisorConfig and the Listeners of the new master; nil before #answer.
-    attr_reader :config, :listeners
+    attr_reader :generation, :config, :listeners
 
     # generation: the number of the master. former, former_listeners: the supervisor's present Config and Listeners.
-    # handshake: the supervisor's end of the Handshake.
-    def initialize(generation, former, former_listeners, handshake)
+    # handshake: the supervisor's end of the Handshake. report: the DeployReport.
+    def initialize(generation, former, former_listeners, handshake, report)
       @generation = generation
       @former = former
       @former_listeners = former_listeners
       @handshake = handshake
+      @report = report
     end
 
-    # Readable when the master has sent its message, or has ended.
-    def to_io
-      @handshake.to_io
+    # Readable when the master has sent its message, or has written an error, or has ended.
+    def sources
+      [(@handshake.to_io unless answered?), *@report.source].compact
     end
 
     def answered?
       @handshake.to_io.closed?
+    end
+
+    def asked?
+      !answered? && !@handshake.to_io.wait_readable(0).nil?
     end
 
     # workers: the number of workers if the configuration has the same number as before. Returns nothing; an error is
@@ -47,6 +55,7 @@ module Bontebok
       message, = @handshake.hear
       return unless message
 
+      @report.take(copy: true) # before the master gets the log
       read(message)
       @listeners = @former_listeners.next(@config)
       @listeners.bind
@@ -62,13 +71,32 @@ module Bontebok
       @config.workers == @former.workers ? present : @config.workers
     end
 
-    # Closes the handshake. Called in a forked process.
+    # Closes the descriptors. Called in a forked process, too.
     def close
-      @handshake.close unless answered?
+      @handshake.close
+      @report.close
+    end
+
+    # Reads what the master has written to its standard error.
+    def read_report
+      @report.take(copy: !@sent)
+    end
+
+    # Called when the master serves.
+    def succeed
+      @report.finish(0, "generation #{@generation} serves")
+      close
+    end
+
+    # Called when the master has failed, or is given up. Only the first reason is told.
+    def fail(reason)
+      read_report
+      @report.finish(1, reason)
     end
 
     # Called when the master has ended, or will end.
-    def discard
+    def discard(reason)
+      fail(reason)
       close
       @listeners&.discard
     end
@@ -89,12 +117,13 @@ module Bontebok
       logs = LogFiles.files(@config)
       links = @listeners.worker_links.descriptors
       @handshake.say(
-        { protocol: PROTOCOL, **numbers, logs: logs.map(&:first), life_line: !life_line.nil?,
+        { protocol: PROTOCOL, **numbers, links: links.size, life_line: !life_line.nil?,
           listeners: PassedListeners.describe(@listeners) },
-        [*logs.map(&:last), *links, life_line&.to_io, *@listeners.map(&:socket)].compact
+        [*logs, *links, life_line&.to_io, *@listeners.map(&:socket)].compact
       )
+      @sent = true
     ensure
-      logs&.each { |log| log.last.close }
+      logs&.each(&:close)
     end
 
     def refuse(error)

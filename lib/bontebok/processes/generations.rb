@@ -14,7 +14,8 @@ module Bontebok
     MASTER_SECONDS = 5
 
     # loaded: called with a master that has loaded the application, before it is told to serve. A false result fails the
-    # deploy. whole: called with a master whose workers are all ready. For the others see Children.
+    # deploy. whole: called with a master whose workers are all ready. failed: called with the master of a failed deploy
+    # and the reason. For the others see Children.
     def self.of(config, log, **calls, &start)
       new(limit: limit(config), log: log, **times(config), **calls, &start)
     end
@@ -30,11 +31,12 @@ module Bontebok
     end
 
     # limit: seconds that the next generation gets to become whole.
-    def initialize(limit:, loaded: proc { true }, whole: proc {}, **options, &start)
+    def initialize(limit:, loaded: proc { true }, whole: proc {}, failed: proc {}, **options, &start)
       super("master", 1, margin: MASTER_SECONDS, **options, &start)
       @limit = limit
       @loaded = loaded
       @whole = whole
+      @failed = failed
       @limits = {}
     end
 
@@ -76,6 +78,7 @@ module Bontebok
       former = @roster.former(child)
       return super if @stopping || former.nil? || child.leaving? || !child.staying? || child.reached?(:whole)
 
+      @failed.call(child, "the new master has ended: #{child.ending}")
       @record.failed(child)
       @record.deploy_failed(child)
       former.stay
@@ -90,6 +93,7 @@ module Bontebok
 
     def give_up(child, reason)
       @record.deploy_failed(child, reason)
+      @failed.call(child, "the new master #{reason}")
       @roster.former(child)&.stay
       child.retire(@seconds[:retire])
     end

@@ -24,13 +24,23 @@ module Bontebok
     end
 
     def deploy(reason)
-      return if @deadline
+      return @log.info("#{reason}: the server stops already") if @deadline
+      return @log.info("#{reason}: the server still starts") unless @lanes
       return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
 
       @log.info("#{reason}: the process is executed again when its requests are finished")
       @kept = PassedListeners.keep(@listeners)
       told_to_end(@config.seconds(:graceful_timeout), 1)
       @lanes.retire
+    end
+
+    # Called with TERM. During a deploy, the process ends instead of being executed again.
+    def stop_deploying
+      return unless @kept
+
+      @kept = nil
+      @status = 0
+      @log.info("stopping")
     end
 
     # Returns the exit status if the command cannot be executed. A second USR1 or USR2 must not end the new program

@@ -134,6 +134,7 @@ module Bontebok
     def note(step)
       case step
       when :failed then fail_to_start
+      when :whole then @log.dismiss_witness
       when :ready
         warn_of_missing_workers if @generation > 1
         attempt_hook(:on_booted)

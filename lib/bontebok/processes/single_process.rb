@@ -155,8 +155,7 @@ module Bontebok
     end
 
     def drain(status = 0)
-      @kept = nil
-      return @status = status if @deadline
+      return stop_deploying if @deadline
 
       @log.info("stopping")
       told_to_end(@config.seconds(:graceful_timeout), status)

@@ -10,6 +10,7 @@ require_relative "../sockets/handshake"
 require_relative "../sockets/listeners"
 require_relative "../sockets/passed_listeners"
 require_relative "../start_error"
+require_relative "../start_failure"
 require_relative "../version"
 require_relative "../workers/app_loader"
 require_relative "../workers/worker_files"
@@ -35,6 +36,7 @@ module Bontebok
       @channel = channel
       @handshake = handshake
       @log = Log.new(format: config[:log_format], level: config[:log_level])
+      @log.witness = $stderr.dup
     end
 
     # Returns the exit status. Raises StartError.
@@ -42,7 +44,7 @@ module Bontebok
       check
       message, descriptors = ask
       @log.generation = message["generation"]
-      ProcessPreparation.run(@config, @log) { take_logs(message, descriptors) }
+      ProcessPreparation.run(@config, @log) { take_logs(descriptors) }
       WorkerFiles.check_access_log(@config)
       take_links(message, descriptors)
       WorkingDirectory.keep
@@ -72,13 +74,16 @@ module Bontebok
       @handshake.close
     end
 
-    def take_logs(message, descriptors)
-      LogFiles.take(message["logs"], descriptors.shift(message["logs"].size))
+    # Until now, standard error was a pipe to the supervisor. Until the master is ready, the pipe still gets all
+    # warnings and errors, and the supervisor shows them to the user who waits for the deploy.
+    def take_logs(descriptors)
+      StartFailure.also_tell($stderr.dup)
+      LogFiles.take(descriptors.shift(2))
       @log.follow
     end
 
     def take_links(message, descriptors)
-      links = descriptors.shift(WorkerLinks::DESCRIPTORS)
+      links = descriptors.shift(message["links"])
       life_line = descriptors.shift(message["life_line"] ? 1 : 0)
       @listeners = Listeners.new(PassedListeners.take(message["listeners"], descriptors),
                                  log: @log, worker_links: worker_links(links))

@@ -4,17 +4,17 @@ require_relative "adopted_workers"
 require_relative "../sockets/channel"
 require_relative "../system/exit_fence"
 require_relative "../system/exit_limit"
-require_relative "deploys"
-require_relative "first_start"
 require_relative "../system/fork_guard"
-require_relative "generations"
 require_relative "life_line"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "master"
-require_relative "restart_file"
 require_relative "../system/signal_queue"
 require_relative "../start_failure"
+require_relative "supervisor/commands"
+require_relative "supervisor/deploys"
+require_relative "supervisor/first_start"
+require_relative "supervisor/orders"
 require_relative "../system/working_directory"
 
 module Bontebok
@@ -22,8 +22,10 @@ module Bontebok
   # the masters. It never loads the application and serves no requests, so little can make it fail. Under rackup, the
   # process has loaded the application before it becomes the supervisor, and every master inherits this application.
   class Supervisor
+    include Commands
     include Deploys
     include FirstStart
+    include Orders
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
@@ -35,14 +37,16 @@ module Bontebok
       @app = app
       @workers = config.workers
       @generation = 0
+      @serving_generation = 1
       @deploys = {}
+      @waiting_clients = []
       begin_start
     end
 
     # Returns the exit status; raises StartError.
     def run
       Process.setproctitle("bontebok supervisor")
-      ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line].each(&:disown) }
+      ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line, *@control].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       prepare_to_adopt
@@ -56,6 +60,7 @@ module Bontebok
       @log.info("stopped") unless @failed
       @failed ? 1 : 0
     ensure
+      close_control
       limit_exit if @app
     end
 
@@ -71,19 +76,6 @@ module Bontebok
                                                   stalled: worker_links.stalled(@config.seconds(:worker_timeout)))
     end
 
-    def generations
-      Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
-                                    whole: method(:take_effect)) { |number| start_master(number) }
-    end
-
-    def watch_restart_file
-      @restart_watch&.kill
-      path = @config[:restart_file] or return
-      @restart_watch = RestartFile.watch(File.expand_path(path, @directory)) { @events.push(:restart) }
-    rescue ThreadError => e
-      raise StartError, "no room for threads: #{e.message}"
-    end
-
     def tick_masters
       loop do
         @masters.tick
@@ -93,13 +85,14 @@ module Bontebok
 
         wait_for_events
         answer_masters
+        take_commands
         @events.take.each { |signal| handle(signal) }
       end
     end
 
     def wait_for_events
-      masters = @deploys.each_value.reject(&:answered?)
-      @masters.wait(@events, *masters, until_then: @adopted.deadline) do |exception|
+      sources = [@events, *@control&.sources, *@deploys.each_value.flat_map(&:sources)]
+      @masters.wait(*sources, until_then: @adopted.deadline) do |exception|
         MainThread.survive(exception, @log)
       end
     end
@@ -142,7 +135,7 @@ module Bontebok
 
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
-      @deploys.each_value(&:discard)
+      @deploys.each_value { |deploy| deploy.discard("the server stops") }
       @listeners.close
       [@masters, @adopted].each { |children| children.stop(how) }
     end
@@ -153,37 +146,6 @@ module Bontebok
 
       @log.warn("stopping with SIGKILL")
       [@masters, @adopted].each { |children| children.stop(:kill_children) }
-    end
-
-    def hang_up
-      case @config[:signal_hup]
-      when "stop" then stop(:drain)
-      when "deploy" then deploy("SIGHUP")
-      else renew_workers(:renew, "are replaced")
-      end
-    end
-
-    # The logs are opened again also during a stop, because leaving processes still write to the logs.
-    def renew_workers(how, told)
-      LogFiles.renew(@config, @log)
-      @masters.tell(:reopen)
-      @adopted.reopen_logs
-      return if @stopping
-
-      @log.info("log files are opened again, workers #{told}")
-      @masters.tell(how)
-    end
-
-    # Adds or removes a worker. A new master gets the new number of workers as well.
-    def count_workers(signal)
-      return change_workers(1, :more) if signal == "TTIN"
-
-      @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker is the minimum: no worker is removed")
-    end
-
-    def change_workers(difference, word)
-      @workers += difference
-      @masters.tell(word)
     end
 
     # Under rackup, this process has the application's exit handlers and threads. INT ends the process without waiting

@@ -15,36 +15,45 @@ module Bontebok
     # without a slot serves as well, but gets no connections from other workers.
     LANES = 1024
 
-    # The number of #descriptors.
-    DESCRIPTORS = 3
-
     # Returns the links of the supervisor. Raises StartError.
     def self.open
       require "bontebok/bontebok" # here, so that a start can report that the extension is not built
-      new(IO.for_fd(Core::Scoreboard.file(LANES)), Socket.pair(:UNIX, :SEQPACKET))
+      new(make_file, Socket.pair(:UNIX, :SEQPACKET))
     rescue SystemCallError => e
       reason = SystemCallError.new(nil, e.errno).message
       raise StartError, "cannot create the workers' shared queue and scoreboard: #{reason}"
     end
 
+    # Returns the file of the scoreboard; nil: none can be made, because RLIMIT_FSIZE is too low, or because the system
+    # has no memfd_create. Then executed masters cannot use the scoreboard.
+    def self.make_file
+      IO.for_fd(Core::Scoreboard.file(LANES))
+    rescue SystemCallError
+      nil
+    end
+    private_class_method :make_file
+
     # Returns the links in an executed process. descriptors: IO objects with copies of #descriptors. Raises
-    # ArgumentError if another version of Bontebok has made them, and its layout of the scoreboard differs.
+    # ArgumentError if the scoreboard is not among them, or if its layout differs, because another version of Bontebok
+    # has made it.
     def self.attach(descriptors)
       memory, *ends = descriptors
+      raise ArgumentError, "the scoreboard is not in a file" unless memory
+
       new(memory, ends.map { |io| Socket.for_fd(io.tap { io.autoclose = false }.fileno) })
     end
 
-    # memory: the file of the scoreboard. ends: the shared queue. The object owns them.
+    # memory: the file of the scoreboard, or nil. ends: the shared queue. The object owns them.
     def initialize(memory, ends)
       @memory = memory
       @ends = ends
-      @scoreboard = Core::Scoreboard.new(LANES, memory.fileno)
+      @scoreboard = Core::Scoreboard.new(LANES, memory&.fileno)
       @lent = []
     end
 
-    # The descriptors for a process that the supervisor executes.
+    # The descriptors for a process that the supervisor executes; none if the scoreboard is in no file.
     def descriptors
-      [@memory, *@ends]
+      @memory ? [@memory, *@ends] : []
     end
 
     # Gives the shared queue and the scoreboard to the core's worker. Must be called before the first lane is created.
@@ -71,6 +80,16 @@ module Bontebok
       @scoreboard.lanes.map { |lane| lane[:pid] }.uniq
     end
 
+    # What the workers do: [{ pid:, threads:, busy:, requests:, leaves:, longest: }, ...]. longest: ms since the oldest
+    # current request of the worker has begun; nil: no request.
+    def processes
+      @scoreboard.lanes.group_by { |lane| lane[:pid] }.map do |pid, lanes|
+        { pid: pid, threads: lanes.size, busy: lanes.count { |lane| lane[:state] == :request },
+          requests: lanes.sum { |lane| lane[:requests] }, leaves: lanes.any? { |lane| lane[:leaves] },
+          longest: lanes.filter_map { |lane| lane[:taken] }.max }
+      end
+    end
+
     # The pids of the workers that are leaving: they finish their requests and end.
     def leaving
       @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
@@ -79,7 +98,7 @@ module Bontebok
     # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
     # scoreboard stays mapped.
     def close
-      descriptors.each(&:close)
+      [*@ends, @memory].compact.each(&:close)
     end
 
     # Called in a process that the application has forked.

@@ -22,6 +22,7 @@ module Bontebok
 
     def ready
       @log.info("ready after #{milliseconds} ms")
+      @log.dismiss_witness
     end
 
     def over(requests)

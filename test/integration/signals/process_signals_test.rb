@@ -102,7 +102,7 @@ class ProcessSignalsTest < Support::TestCase
         repeat(server, "TERM", "QUIT")
         server.stop("INT")
       end
-      assert_equal ["stopping", "stopping at once", "stopped"], server.output.text.scan(/stop.*/), "-w #{workers}"
+      assert_equal ["stopping", "stopping at once", "stopped"], server.output.text.scan(/stopp.*/), "-w #{workers}"
     end
   end
 

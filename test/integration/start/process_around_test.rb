@@ -29,7 +29,7 @@ class ProcessAroundTest < Support::TestCase
     server = start_bontebok(args: %w[-w 1 --restart-file restart.txt], rackup: GATED_APP)
     former = workers(server)
     temp_file("restart.txt")
-    server.wait_for_output(/ restart\.txt has changed: the master is replaced$.*master \(pid \d+\) has left/m)
+    server.wait_for_output(/ restart\.txt has changed: a new master is executed$.*master \(pid \d+\) has left/m)
     assert_title wait_for_workers(server, 1, without: former).first,
                  "bontebok worker 1 gen 2 idle #{File.basename(temp_dir)}"
   end

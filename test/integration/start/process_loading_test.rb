@@ -67,7 +67,7 @@ class ProcessLoadingTest < Support::TestCase
       server.wait_for_output(/loading/)
       %w[HUP USR1 USR2].each { |signal| Process.kill(signal, -server.pid) }
       server.wait_for_output(/log files are opened again/)
-      server.wait_for_output(/SIGUSR2 is reserved/)
+      server.wait_for_output(/SIGUSR2: the server still starts/)
       temp_file("go")
       server.wait_until_ready
       assert_equal 200, server.get.status

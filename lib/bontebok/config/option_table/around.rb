@@ -36,6 +36,11 @@ module Bontebok
                    "File for the server's process id. It has the id of the process that was started, and is removed " \
                    "when that process exits. If the file has the id of another running server, the start fails.",
                    section: TITLE),
+        Option.new("Control", CONTROL, nil,
+                   "Unix socket for commands (`bontebok deploy`). Only root, the user who runs the server, and " \
+                   "User may connect. By default, the socket is tmp/bontebok.control if there is a directory tmp. " \
+                   "none: the server takes no commands. No effect with MaxWorkers 0.",
+                   section: TITLE, default_text: "tmp/bontebok.control"),
         Option.new("RestartFile", FILE, nil,
                    "File to touch for a deploy, as with the signal USR2. The server checks the file every 2 s.",
                    section: TITLE)

@@ -73,8 +73,8 @@ module Bontebok
                    "limit.",
                    section: TITLE),
         Option.new("DeployTimeout", DURATION, 60_000,
-                   "Time for a new master and all its workers to become ready in a deploy. If they take longer, they " \
-                   "are stopped, and the old workers continue to serve. 0: no limit.",
+                   "Time for a new release to become ready in a deploy. If the new master and its workers take " \
+                   "longer, they are stopped, and the old workers continue to serve. 0: no limit.",
                    section: TITLE),
         Option.new("SpawnInterval", DURATION, 0,
                    "Pause between the starts of two workers. The pause applies to a restart by USR1, and when the " \

@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+require "json"
+
+require_relative "command_line"
+require_relative "../config/config"
+require_relative "../sockets/control_connection"
+require_relative "status_text"
+require_relative "../usage_error"
+
+module Bontebok
+  # The commands for a running server: `bontebok deploy` and so on. CLI runs them. The path of the control socket comes
+  # from the same options and the same configuration file as the server's.
+  class ControlCommand
+    # { command => { flag => [key of the request, value] } }
+    COMMANDS = {
+      "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true] },
+      "stop" => { "--now" => ["now", true], "--wait" => ["wait", true] },
+      "reopen" => {},
+      "restart-workers" => { "--slowly" => ["slowly", true] },
+      "workers" => {},
+      "status" => { "--json" => ["json", true], "--follow" => ["follow", true] }
+    }.freeze
+    # Seconds between two lines of `status --follow`.
+    INTERVAL = 1
+
+    HELP = <<~TEXT
+      Usage: bontebok COMMAND [options]
+
+        deploy [--wait] [--supersede]    Load new code, gems and configuration; the old workers serve meanwhile
+        stop [--now] [--wait]            Stop the server
+        reopen                           Open the log files again
+        restart-workers [--slowly]       Replace the workers, without new code
+        workers N|+N|-N                  Change the number of workers
+        status [--json] [--follow]       Show what the server and its workers do
+
+      --wait ends when the new workers serve, or when the server has ended. --supersede replaces a deploy that is in
+      progress. --control FILE names the server's control socket. Without it, the command reads the server's
+      configuration file; -c, --directory and the other options of the server are allowed.
+
+      Exit status: 0 done, 1 failed, 2 wrong usage, 3 another deploy is in progress.
+    TEXT
+
+    # Returns the exit status. Raises UsageError or StartError.
+    def self.run(argv)
+      new(argv).run
+    end
+
+    def initialize(argv)
+      @command, *rest = argv
+      @help = rest.intersect?(%w[-h --help])
+      return if @help
+
+      flags, rest = rest.partition { |argument| COMMANDS.fetch(@command).key?(argument) }
+      @request = flags.to_h { |flag| COMMANDS.fetch(@command).fetch(flag) }.merge("command" => @command)
+      @request["number"] = number(rest) if @command == "workers"
+      @values = CommandLine.new(rest).values
+    end
+
+    def run
+      return print_line(HELP.chomp) if @help
+      return ask unless @request["follow"]
+
+      loop do
+        status = ask
+        return status unless status.zero?
+
+        sleep(INTERVAL)
+      end
+    end
+
+    private
+
+    def number(rest)
+      place = rest.index { |argument| argument.match?(/\A[+-]?\d+\z/) }
+      place ? rest.delete_at(place) : raise(UsageError, "bontebok workers wants a number: N, +N or -N")
+    end
+
+    def ask
+      status = nil
+      ControlConnection.ask(path, @request) do |message|
+        show(message)
+        status = message["status"]
+      end
+      status || server_ended
+    end
+
+    def show(message)
+      $stderr.write(message["log"]) if message["log"]
+      print_line(status_text(message["server"])) if message["server"]
+      return unless message["text"]
+
+      message["status"].to_i.zero? ? print_line(message["text"]) : $stderr.write("bontebok: #{message['text']}\n")
+    end
+
+    def status_text(server)
+      @request["json"] ? JSON.generate(server) : StatusText.of(server)
+    end
+
+    def server_ended
+      return 0 if @command == "stop"
+
+      raise StartError, "the server has ended"
+    end
+
+    # Returns the exit status.
+    def print_line(text)
+      $stdout.write("#{text}\n")
+      $stdout.flush
+      0
+    end
+
+    # With --control, the configuration file is not read, because a new release can have an error in it.
+    def path
+      option = OptionTable[:control]
+      written = @values[:control]
+      path = written ? option.read(written.last, "command line") : Config.new(@values)[:control]
+      return path unless path.nil? || path == OptionTypes::ControlPath::NONE
+
+      raise StartError, "the server has no control socket: its directory has no tmp, and Control is not set"
+    end
+  end
+end

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # What the clients of the control socket learn about a deploy. At first, the standard error of an executed master is a
+  # pipe to the supervisor. So the clients also get errors of Bundler and Ruby. Used by Deploy.
+  class DeployReport
+    BYTES = 4096
+
+    # reader: the pipe. clients: the ControlClients that wait for the end of the deploy.
+    def initialize(reader, clients, log)
+      @reader = reader
+      @clients = clients
+      @log = log
+    end
+
+    # Readable when the master has written something, or has ended; an empty list: nothing more will come.
+    def source
+      @reader.closed? ? [] : [@reader]
+    end
+
+    # copy: the text goes to the log as well, because the master does not write to the log yet.
+    def take(copy:)
+      while source.any?
+        text = @reader.read_nonblock(BYTES, exception: false)
+        return if text == :wait_readable
+        return @reader.close if text.nil?
+
+        @log.copy(text) if copy
+        @clients.each { |client| client.tell(text) }
+      end
+    end
+
+    def finish(status, text)
+      @clients.each { |client| client.finish(status, text) }.clear
+    end
+
+    # Does not finish the clients: in a forked process, they belong to the supervisor.
+    def close
+      @reader.close
+    end
+  end
+end

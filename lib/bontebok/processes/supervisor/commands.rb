@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require_relative "../../sockets/control_socket"
+require_relative "../../version"
+
+module Bontebok
+  class Supervisor
+    # The part of Supervisor that obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command
+    # arrives on the control socket (see ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with
+    # another deploy.
+    module Commands
+      BUSY = 3
+      # The highest value of MaxWorkers.
+      MOST_WORKERS = 1024
+
+      private
+
+      def open_control
+        path = @config[:control]
+        return if path.nil? || path == OptionTypes::ControlPath::NONE
+
+        @control = ControlSocket.new(path, uid: @config.account.uid)
+        @log.info("takes commands at #{path}")
+      rescue StartError => e
+        @log.warn("no commands are taken: #{e.message}")
+      end
+
+      # Called when a new configuration takes effect.
+      def move_control
+        return if @config[:control] == @control&.path
+
+        close_control
+        open_control
+      end
+
+      def close_control
+        @control&.close
+        @control = nil
+      end
+
+      def take_commands
+        @control&.take { |request, client| obey_command(request, client) }
+      end
+
+      def obey_command(request, client)
+        case request["command"]
+        when "deploy" then command_deploy(request, client)
+        when "status" then client.finish(0, server: server_status)
+        when "stop" then command_stop(request, client)
+        when "reopen", "restart-workers" then command_renew(request, client)
+        when "workers" then command_workers(request, client)
+        else client.finish(2, "unknown command #{request['command'].inspect}")
+        end
+      end
+
+      def command_deploy(request, client)
+        return client.finish(1, "the server stops") if @stopping
+        return client.finish(1, "the application was loaded by rackup, so only a restart deploys") if @app
+        return client.finish(BUSY, "busy: a master starts already") if busy? && !request["supersede"]
+
+        @waiting_clients << client if request["wait"]
+        deploy("the command deploy")
+        client.finish(0, "a new master is executed") unless request["wait"]
+      end
+
+      # All values are JSON.
+      def server_status
+        { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, generation: @serving_generation, workers: @workers,
+          state: state,
+          listeners: @listeners.map(&:to_s), processes: @listeners.worker_links.processes }
+      end
+
+      def state
+        return "stopping" if @stopping
+
+        busy? ? "deploying" : "serving"
+      end
+
+      # True while a master starts.
+      def busy?
+        @steps.any? || @deploys.any?
+      end
+
+      def command_stop(request, client)
+        request["wait"] ? client.say("the server stops") : client.finish(0, "the server stops")
+        request["now"] ? stop(:quit) : stop(:drain)
+      end
+
+      def command_renew(request, client)
+        if request["command"] == "reopen"
+          reopen_logs
+          client.finish(0, "the log files are opened again")
+        else
+          renew_workers(request["slowly"] ? :renew_slowly : :renew, "are replaced")
+          client.finish(0, "the workers are replaced")
+        end
+      end
+
+      # number: "+N", "-N" or "N".
+      def command_workers(request, client)
+        sign, count = request["number"].to_s.match(/\A([+-]?)(\d{1,4})\z/)&.captures
+        return client.finish(2, "the number of workers is N, +N or -N") unless count
+
+        wanted = sign == "" ? count.to_i : @workers + "#{sign}#{count}".to_i
+        wanted = wanted.clamp(1, MOST_WORKERS)
+        change_workers(1, :more) while @workers < wanted
+        change_workers(-1, :fewer) while @workers > wanted
+        client.finish(0, "#{@workers} worker#{'s' unless @workers == 1}")
+      end
+    end
+  end
+end

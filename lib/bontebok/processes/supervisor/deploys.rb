@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+require_relative "../child"
+require_relative "../deploy"
+require_relative "../generations"
+require_relative "../restart_file"
+require_relative "../../system/start_command"
+
+module Bontebok
+  class Supervisor
+    # The part of Supervisor that starts masters and deploys new code. The supervisor forks the first master. Each later
+    # master is executed (see Deploy). Under rackup, this process has loaded the application, so every master is forked.
+    module Deploys
+      private
+
+      def generations
+        Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
+                                      whole: method(:take_effect), failed: method(:fail_deploy)) do |number|
+          start_master(number)
+        end
+      end
+
+      def watch_restart_file
+        @restart_watch&.kill
+        path = @config[:restart_file] or return
+        @restart_watch = RestartFile.watch(File.expand_path(path, @directory)) { @events.push(:restart) }
+      rescue ThreadError => e
+        raise StartError, "no room for threads: #{e.message}"
+      end
+
+      def start_master(number)
+        @generation += 1
+        return fork_master(number) if @generation == 1 || @app
+
+        execute_master(number)
+      end
+
+      def fork_master(number)
+        fork_child(number) do |channel|
+          ExitFence.put if @app
+          @log.generation = @generation
+          Master.new(@config, @listeners, generation: @generation, workers: @workers, channel: channel, log: @log,
+                                          app: @app, life_line: @life_line).run
+        end
+      end
+
+      # number: of the Child. The clients that have asked for a deploy wait for this master.
+      def execute_master(number)
+        own_end, master_end = Handshake.pair
+        reader, stderr = IO.pipe
+        child = fork_child(number, own_end, reader) { |channel| become_master(channel, master_end, stderr) }
+        report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
+        @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report)
+        child
+      rescue SystemCallError
+        [own_end, reader].compact.each(&:close)
+        raise
+      ensure
+        [master_end, stderr].compact.each(&:close)
+      end
+
+      def fork_child(number, *to_close, &)
+        Child.fork(number, to_close: [@events, StartFailure, *@control, *@life_line, *@deploys.values, *to_close], &)
+      end
+
+      # Runs in the forked process. The user is taken first, so root executes no code of the user.
+      def become_master(channel, handshake, stderr)
+        $stderr.reopen(stderr)
+        variables = @config.account.assume || {}
+        inherited = [channel, handshake].map { |one| one.to_io.tap { |io| io.close_on_exec = false }.fileno }
+        StartCommand.execute(variables.merge(Handshake::VARIABLE => inherited.join(",")))
+      rescue SystemCallError, SecurityError => e
+        @log.error("the next master cannot be executed", e)
+        1
+      end
+
+      # Reads the messages and errors of masters that have been executed.
+      def answer_masters
+        @deploys.each_value do |deploy|
+          deploy.read_report
+          deploy.answer(workers: @workers, life_line: @life_line) if deploy.asked?
+        end
+      end
+
+      # Called when a master has loaded the application. Returns whether its listeners listen.
+      def open_listeners(child)
+        @deploys[child]&.listeners&.listen
+        true
+      rescue StartError => e
+        @log.error(e.message)
+        false
+      end
+
+      # Called when all workers of a master are ready.
+      def take_effect(child)
+        deploy = @deploys.delete(child) or return
+        former = @listeners
+        @serving_generation = deploy.generation
+        @workers = deploy.count(@workers)
+        @config = deploy.config
+        @listeners = deploy.listeners
+        @listeners.take_effect(former)
+        configure
+        deploy.succeed
+      end
+
+      def fail_deploy(child, reason)
+        @deploys[child]&.fail(reason)
+      end
+
+      # The rest of the supervisor follows the new configuration.
+      def configure
+        WorkingDirectory.enter_again(@log)
+        @log.configure(format: @config[:log_format], level: @config[:log_level])
+        LogFiles.renew(@config, @log)
+        @masters.configure(@config)
+        @adopted.configure(@config)
+        watch_restart_file
+        move_control
+      end
+
+      def note_end_of_master(child)
+        @deploys.delete(child)&.discard("the new master has ended: #{child.ending}")
+        @adopted.take
+      end
+
+      def deploy(reason)
+        return @log.info("#{reason}: the server stops already") if @stopping
+        return @log.info("#{reason}: the server still starts") if @steps.any?
+        return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
+
+        @log.info("#{reason}: a new master is executed")
+        @deploys.each_value { |deploy| deploy.fail("another deploy has replaced this one") }
+        @masters.renew
+      end
+    end
+  end
+end

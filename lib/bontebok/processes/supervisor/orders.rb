@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+require_relative "../../log/log_files"
+
+module Bontebok
+  class Supervisor
+    # The part of Supervisor that opens the logs again, replaces workers and changes their number.
+    module Orders
+      private
+
+      def hang_up
+        case @config[:signal_hup]
+        when "stop" then stop(:drain)
+        when "deploy" then deploy("SIGHUP")
+        else renew_workers(:renew, "are replaced")
+        end
+      end
+
+      def reopen_logs
+        LogFiles.renew(@config, @log)
+        @masters.tell(:reopen)
+        @adopted.reopen_logs
+      end
+
+      # The logs are opened again also during a stop, because leaving processes still write to the logs.
+      def renew_workers(how, told)
+        reopen_logs
+        return if @stopping
+
+        @log.info("log files are opened again, workers #{told}")
+        @masters.tell(how)
+      end
+
+      # Adds or removes a worker. A new master gets the new number of workers as well.
+      def count_workers(signal)
+        return change_workers(1, :more) if signal == "TTIN"
+
+        @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker is the minimum: no worker is removed")
+      end
+
+      def change_workers(difference, word)
+        @workers += difference
+        @masters.tell(word)
+      end
+    end
+  end
+end

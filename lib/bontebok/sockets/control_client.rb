@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require_relative "control_message"
+
+module Bontebok
+  # A connection to the control socket, as the server sees it. Nothing here blocks, because the server's main thread
+  # uses it. A client that does not read its messages is disconnected.
+  class ControlClient
+    attr_reader :to_io
+
+    def initialize(socket)
+      @to_io = socket
+      @received = +""
+    end
+
+    # Reads what has arrived. Returns the request when it is complete, else nil. A client that sends something else gets
+    # an error.
+    def hear
+      bytes = @to_io.read_nonblock(ControlMessage::LONGEST, exception: false)
+      return close if bytes.nil?
+      return if bytes == :wait_readable || @heard
+
+      @received << bytes
+      line = @received[/\A.*\n/] or return check_length
+      @heard = true
+      ControlMessage.parse(line)
+    rescue ControlMessage::Invalid => e
+      finish(2, e.message)
+    rescue SystemCallError
+      close
+    end
+
+    # Sends a progress message.
+    def say(text)
+      send_message(text: text) unless closed?
+    end
+
+    # Sends a part of the log.
+    def tell(text)
+      send_message(log: text.scrub) unless closed?
+    end
+
+    # Sends the result and closes the connection. status: the exit status for the client. Returns nil.
+    def finish(status, text = nil, **more)
+      send_message(status: status, text: text, **more) unless closed?
+      close
+    end
+
+    def closed?
+      @to_io.closed?
+    end
+
+    # Returns nil.
+    def close
+      @to_io.close
+    end
+
+    private
+
+    def check_length
+      most = ControlMessage::LONGEST
+      finish(2, "a request has at most #{most} bytes") if @received.bytesize > most
+    end
+
+    def send_message(message)
+      line = ControlMessage.line(message)
+      close unless @to_io.write_nonblock(line, exception: false) == line.bytesize
+    rescue SystemCallError
+      close
+    end
+  end
+end

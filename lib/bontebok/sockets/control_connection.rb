@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require "socket"
+
+require_relative "control_message"
+require_relative "../start_error"
+
+module Bontebok
+  # A connection to the control socket, as a command sees it. Raises StartError if no server takes commands there.
+  class ControlConnection
+    # path: the control socket. Sends the request and yields each message of the server, a Hash. A server that refuses
+    # the user does not read the request (EPIPE).
+    def self.ask(path, request)
+      UNIXSocket.open(path) do |socket|
+        begin
+          socket.write(ControlMessage.line(request))
+        rescue Errno::EPIPE
+          nil
+        end
+        socket.each_line { |line| yield ControlMessage.parse(line) }
+      end
+    rescue Errno::ENOENT, Errno::ECONNREFUSED, Errno::ENOTSOCK
+      raise StartError, "no server takes commands at #{path}"
+    rescue SystemCallError, ArgumentError => e # ArgumentError: a path that is too long
+      raise StartError, "cannot reach the server at #{path}: #{e.message}"
+    rescue ControlMessage::Invalid => e
+      raise StartError, "the server at #{path} sends something else: #{e.message}"
+    end
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+require_relative "control_client"
+require_relative "unix_listener"
+
+module Bontebok
+  # The unix socket on which a running server takes commands (option Control). Only root, the user who runs the server,
+  # and the user of the application may connect.
+  class ControlSocket
+    # Connections at the same time. Further clients wait in the listener's queue.
+    MOST = 32
+    BACKLOG = 16
+    MODE = 0o600
+
+    attr_reader :path
+
+    # uid: the user of the application, who gets the file; nil: nobody but the owner of the process. Raises StartError
+    # if a running server has the socket, or if it cannot be created.
+    def initialize(path, uid: nil)
+      @path = path
+      @users = [0, Process.euid, *uid]
+      access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
+      @listener = UnixListener.new(Address.new(path: path), backlog: BACKLOG, access: access)
+      @listener.bind
+      @listener.listen
+      @clients = []
+    end
+
+    # Readable when #take has something to do.
+    def sources
+      @clients.reject!(&:closed?)
+      @clients.size < MOST ? [@listener.socket, *@clients] : @clients.dup
+    end
+
+    # Accepts clients and reads their requests. The block gets each complete request (a Hash) and its ControlClient,
+    # which it must finish, now or later.
+    def take
+      accept while @clients.size < MOST && @listener.socket.wait_readable(0)
+      @clients.each do |client|
+        request = client.hear unless client.closed?
+        yield request, client if request
+      end
+    end
+
+    # Closes the socket and removes its file. A process that was forked only closes its copy.
+    def close
+      @listener.unlink
+      disown
+    end
+
+    def disown
+      [@listener, *@clients].each(&:close)
+    end
+
+    private
+
+    def accept
+      socket, = @listener.socket.accept_nonblock
+      client = ControlClient.new(socket)
+      _, uid, = socket.getsockopt(:SOCKET, :PEERCRED).data.unpack("i3")
+      @users.include?(uid) ? @clients << client : client.finish(1, "the user #{uid} may not control this server")
+    rescue IO::WaitReadable, SystemCallError
+      nil
+    end
+  end
+end

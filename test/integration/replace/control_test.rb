@@ -1,0 +1,167 @@
+# frozen_string_literal: true
+
+require "json"
+require "socket"
+require "test_helper"
+require_relative "../support/process_tree"
+require_relative "../support/releases"
+
+# The commands for a running server: `bontebok deploy`, `bontebok status` and so on (docs/DEPLOYMENT.md).
+class ControlTest < Support::TestCase
+  include ProcessTree
+  include Releases
+
+  def setup
+    release(1)
+    FileUtils.mkdir("#{temp_dir}/tmp")
+  end
+
+  def test_a_deploy_waits_until_the_new_generation_serves
+    server = start
+    former = workers(server)
+    release(2)
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    assert_serves 2, server
+    assert_empty former & wait_for_workers(server, 2, without: former)
+    release(3)
+    assert_command 0, "a new master is executed\n", "deploy"
+    server.wait_for_output(/w\d g3 ready/)
+  end
+
+  def test_a_failed_deploy_tells_why
+    server = start
+    { { "config.ru" => "def late = raise('bad code')\nlate" } => /bad code \(RuntimeError\)\n.*in `?'?(Object#)?late/,
+      { "config/bontebok.rb" => "raise 'bad file'" } => /bad file \(RuntimeError\)/,
+      { "config/bontebok.rb" => "preload false", "config.ru" => "raise 'late code'" } => /late code \(RuntimeError\)/,
+      { "config/bontebok.rb" => "listen '127.0.0.1:1'\nuser 'no-such-user'" } => /there is no user no-such-user/ }
+      .each_with_index do |(files, message), index|
+        release(index + 2, files)
+        command = run_command("deploy", "--wait")
+        assert_match message, command.output.text
+        assert_match(/^bontebok: the new master has ended: exit status \d$/, command.output.text)
+        assert_equal 1, command.status.exitstatus
+      end
+    assert_serves 1, server
+  end
+
+  # DeployTimeout ends the first deploy, and a second deploy replaces a deploy that hangs.
+  def test_one_deploy_at_a_time
+    start("--deploy-timeout", "3s")
+    release(2, "config.ru" => "File.read('#{temp_dir}/gate')")
+    File.mkfifo("#{temp_dir}/gate")
+    first = start_command("deploy", "--wait")
+    eventually(10, "the next master") { File.exist?("#{temp_dir}/gate") && status["state"] == "deploying" }
+    assert_command 3, "bontebok: busy: a master starts already\n", "deploy", "--wait"
+    release(3)
+    assert_command 0, "generation 3 serves\n", "deploy", "--wait", "--supersede"
+    assert_equal 1, first.wait.exitstatus
+    assert_match(/another deploy has replaced this one/, first.output.text)
+    release(4, "config.ru" => "File.read('#{temp_dir}/gate')")
+    command = run_command("deploy", "--wait")
+    assert_match(/did not get all of its workers ready within 3\.0 s/, command.output.text)
+    assert_equal 1, command.status.exitstatus
+  end
+
+  def test_a_stop_ends_a_deploy
+    server = start
+    release(2, "config.ru" => "sleep")
+    waiting = start_command("deploy", "--wait")
+    eventually(10, "the deploy") { status["state"] == "deploying" }
+    assert_command 0, "the server stops\n", "stop", "--wait"
+    assert_equal 0, server.wait.exitstatus
+    assert_equal 1, waiting.wait.exitstatus
+    assert_match(/the server stops/, waiting.output.text)
+    refute_path_exists "#{temp_dir}/tmp/bontebok.control"
+  end
+
+  def test_workers_logs_and_status
+    server = start
+    assert_command 0, "3 workers\n", "workers", "+1"
+    assert_command 0, "1 worker\n", "workers", "-2"
+    assert_command 0, "2 workers\n", "workers", "2"
+    assert_command 2, /N, \+N or -N/, "workers"
+    former = wait_for_workers(server, 2)
+    assert_command 0, "the workers are replaced\n", "restart-workers"
+    now = wait_for_workers(server, 2, without: former)
+    assert_equal [server.pid, 2, "serving", ["unix:#{temp_dir}/bontebok.sock"]],
+                 status.values_at("pid", "workers", "state", "listeners")
+    assert_equal now.sort, status["processes"].map { |process| process["pid"] }.sort
+    assert_command 0, /\A.*pid #{server.pid}, generation 1, 2 workers: serving\nlistening on .*\n(worker .*\n){2}\z/,
+                   "status"
+    assert_command 0, "the log files are opened again\n", "reopen"
+  end
+
+  def test_a_second_server_does_not_take_the_socket
+    server = start
+    second = start_bontebok(args: ["--control", control, "-w", "1"], rackup: GATED_APP, listen: :tcp)
+    second.wait_for_output(/warn .* no commands are taken: .*in use by process #{server.pid}/)
+    second.stop
+    assert_equal server.pid, status["pid"]
+  end
+
+  def test_only_the_user_of_the_server_may_connect
+    skip "only root can become another user" unless Process.euid.zero?
+
+    start
+    assert_equal 0o600, File.stat(control).mode & 0o777
+    File.chmod(0o755, temp_dir)
+    File.chmod(0o777, control)
+    command = start_process(*ruby_client, "status", "--control", control, chdir: "/", uid: 65_534)
+    assert_equal 1, command.wait.exitstatus
+    assert_match(/the user 65534 may not control this server/, command.output.text)
+  end
+
+  def test_wrong_requests_get_an_error_and_the_server_serves
+    server = start
+    { "nothing\n" => "a message is a JSON object", "[1]\n" => "a message is a JSON object",
+      "{\"version\":2,\"command\":\"stop\"}\n" => "version 1 of the messages is spoken here, not 2",
+      "{\"version\":1,\"command\":\"sleep\"}\n" => "unknown command \"sleep\"",
+      "x" * 20_000 => "a request has at most 16384 bytes" }.each do |request, message|
+      UNIXSocket.open(control) do |socket|
+        socket.write(request)
+        assert_equal({ "version" => 1, "status" => 2, "text" => message }, JSON.parse(socket.read))
+      end
+    end
+    UNIXSocket.open(control) { |silent| assert_serves(1, server) && silent.write("{") }
+    assert_equal "serving", status["state"]
+  end
+
+  def test_a_command_without_a_server_fails
+    assert_command 1, "bontebok: no server takes commands at #{control}\n", "status"
+    assert_command 2, /unknown option --sideways/, "deploy", "--sideways"
+    assert_command 1, /its directory has no tmp/, "status", control: []
+    assert_command 0, /\AUsage: bontebok COMMAND/, "deploy", "--help"
+  end
+
+  private
+
+  def start(*args)
+    start_current("-w", "2", "--control", control, *args)
+  end
+
+  def control
+    "#{temp_dir}/tmp/bontebok.control"
+  end
+
+  def ruby_client
+    [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE]
+  end
+
+  def start_command(*args)
+    start_process(*ruby_client, *args, "--control", control, chdir: temp_dir)
+  end
+
+  def run_command(*args, control: ["--control", self.control])
+    Support::ChildProcess.run(*ruby_client, *args, *control, chdir: "#{temp_dir}/current")
+  end
+
+  def assert_command(status, output, *args, **options)
+    command = run_command(*args, **options)
+    assert_operator output, :===, command.output.text
+    assert_equal status, command.status.exitstatus
+  end
+
+  def status
+    JSON.parse(run_command("status", "--json").output.text)
+  end
+end
