@@ -49,9 +49,10 @@ module Bontebok
       !answered? && !@handshake.to_io.wait_readable(0).nil?
     end
 
-    # workers: the number of workers if the configuration has the same number as before. Returns nothing; an error is
+    # workers: the number of workers if the configuration has the same number as before. on_trial: a former generation
+    # serves, and stays if the new one is not ready. Returns nothing; an error is
     # sent to the master, which logs it and ends.
-    def answer(workers:, life_line:)
+    def answer(workers:, life_line:, on_trial:)
       message, = @handshake.hear
       return unless message
 
@@ -59,7 +60,7 @@ module Bontebok
       read(message)
       @listeners = @former_listeners.next(@config)
       @listeners.bind
-      send_descriptors(life_line, generation: @generation, workers: count(workers))
+      send_descriptors(life_line, generation: @generation, workers: count(workers), on_trial: on_trial)
     rescue StartError, KeyError, TypeError, ArgumentError, SystemCallError => e
       refuse(e)
     ensure

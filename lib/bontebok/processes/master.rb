@@ -11,6 +11,7 @@ require_relative "../config/hooks"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "master_hooks"
+require_relative "master_steps"
 require_relative "../workers/out_of_band"
 require_relative "out_of_band_turns"
 require_relative "progress"
@@ -25,13 +26,14 @@ module Bontebok
   # supervisor dies, the workers finish their requests and the master ends.
   class Master
     include MasterHooks
+    include MasterSteps
 
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
     # generation: the number of this master among the server's masters, from 1. workers: the number of its workers. app:
     # the application, if the supervisor has loaded it; nil: the master or each worker loads it. life_line: the
-    # LifeLine, or nil if the supervisor does not adopt the workers when this process dies.
-    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil)
+    # LifeLine, or nil if the supervisor does not adopt the workers when this process dies. on_trial: see Worker.
+    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil, on_trial: false)
       @config = config
       @count = workers
       @listeners = listeners
@@ -40,6 +42,7 @@ module Bontebok
       @log = log
       @app = app
       @life_line = life_line
+      @on_trial = on_trial
       @progress = Progress.new(channel)
     end
 
@@ -109,7 +112,7 @@ module Bontebok
       Child.fork(number, to_close: [@events]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
-                                        turns: @turns, life_line: @life_line).run(@app)
+                                        turns: @turns, life_line: @life_line, on_trial: @on_trial).run(@app)
       end
     end
 
@@ -129,26 +132,6 @@ module Bontebok
         @channel.hear.each { |word| obey(word) } unless @orphaned
         events.each { |event| handle(event) }
       end
-    end
-
-    def note(step)
-      case step
-      when :failed then fail_to_start
-      when :whole then @log.dismiss_witness
-      when :ready
-        warn_of_missing_workers if @generation > 1
-        attempt_hook(:on_booted)
-      end
-    end
-
-    def warn_of_missing_workers
-      @log.warn("not all workers are ready: the former workers serve until all are") unless @workers.whole?
-    end
-
-    def fail_to_start
-      @log.error("no worker became ready")
-      @failed = true
-      stop(:quit)
     end
 
     # A terminal sends INT to every process of the group; a master ignores INT. If the supervisor ends a master that is

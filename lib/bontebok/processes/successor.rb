@@ -101,7 +101,8 @@ module Bontebok
 
     def master(message)
       Master.new(@config, @listeners, generation: message["generation"], workers: message["workers"],
-                                      channel: @channel, log: @log, life_line: @life_line)
+                                      channel: @channel, log: @log, life_line: @life_line,
+                                      on_trial: message["on_trial"])
     end
   end
 end

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "app_loader"
 require_relative "../sockets/channel"
 require_relative "child_loading"
 require_relative "../system/deadline"
@@ -16,6 +15,7 @@ require_relative "../system/quiet_signals"
 require_relative "recycling"
 require_relative "../system/signal_queue"
 require_relative "worker_life"
+require_relative "worker_start"
 require_relative "worker_title"
 
 module Bontebok
@@ -26,10 +26,13 @@ module Bontebok
   # On TERM or QUIT from another process, the worker only asks the master to replace it. A terminal sends INT to every
   # process of the group; the worker ignores INT. Only a worker whose master has died obeys signals (see Parent).
   class Worker
+    include WorkerStart
+
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
-    # turns: OutOfBandTurns; nil: there is no out-of-band work. life_line: for Parent.
-    def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil, life_line: nil)
+    # turns: OutOfBandTurns; nil: there is no out-of-band work. life_line: for Parent. on_trial: the worker must answer
+    # its own health check, because a former generation can serve in its place.
+    def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil, life_line: nil, on_trial: false)
       @config = config
       @listeners = listeners
       @number = number
@@ -38,6 +41,7 @@ module Bontebok
       @log = log
       @turns = turns
       @life_line = life_line
+      @on_trial = on_trial
     end
 
     # app: the application, if the master has loaded it; nil: the worker loads it. Returns the exit status.
@@ -50,7 +54,7 @@ module Bontebok
       @channel.say(:loaded)
       words = ChildLoading.wait_for_go(@channel)
       words ? serve(app, words) : 0
-    rescue AppLoader::Failed, Hooks::Failed => e
+    rescue AppLoader::Failed, Hooks::Failed, ReadinessCheck::Failed => e
       @log.error(e.message, e.cause)
       1
     rescue StandardError => e
@@ -63,21 +67,11 @@ module Bontebok
 
     private
 
-    # Returns the application.
-    def prepare(app)
-      return app unless app.nil? || @config.hooks.any?(:after_fork)
-
-      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log) do
-        @config.hooks.run(:after_fork, itself_for_hooks)
-        app || AppLoader.reload(@config[:rackup], @log)
-      end
-    end
-
     def itself_for_hooks = Hooks::Worker.new(@number, Process.pid)
 
     def serve(app, words)
       @life.go
-      words += run_ready_hook
+      words += run_ready_hook + check_readiness(app)
       @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns,
                                                    channel: @channel)
       @recycling = Recycling.new(@config, log: @log)
@@ -101,13 +95,6 @@ module Bontebok
     def begin_to_obey(words)
       @parent = Parent.new(@channel, @life_line, @listeners.worker_links)
       (words + @channel.hear).each { |word| obey(word) }
-    end
-
-    # Returns the words that arrived while the hook ran.
-    def run_ready_hook
-      return [] unless @config.hooks.any?(:after_worker_ready)
-
-      ChildLoading.attend(@channel, @log) { @config.hooks.run(:after_worker_ready, itself_for_hooks) }
     end
 
     def wait_for_events

@@ -37,9 +37,9 @@ module Bontebok
                    "when that process exits. If the file has the id of another running server, the start fails.",
                    section: TITLE),
         Option.new("Control", CONTROL, nil,
-                   "Unix socket for commands (`bontebok deploy`). Only root, the user who runs the server, and " \
-                   "User may connect. By default, the socket is tmp/bontebok.control if there is a directory tmp. " \
-                   "none: the server takes no commands. No effect with MaxWorkers 0.",
+                   "Unix socket for commands. `bontebok deploy` and the like connect to it. Only root, the user who " \
+                   "runs the server, and User may connect. By default, the socket is tmp/bontebok.control if there " \
+                   "is a directory tmp. none: the server takes no commands. No effect with MaxWorkers 0.",
                    section: TITLE, default_text: "tmp/bontebok.control"),
         Option.new("RestartFile", FILE, nil,
                    "File to touch for a deploy, as with the signal USR2. The server checks the file every 2 s.",

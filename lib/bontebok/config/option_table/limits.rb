@@ -44,7 +44,20 @@ module Bontebok
                    section: TITLE, core: true),
         Option.new("HealthPaths", OptionTypes::Paths.new(255), [].freeze,
                    "Paths of health checks, with spaces between them. MaxQueue and QueueTimeout never reject a " \
-                   "request for one of these paths.",
+                   "request for one of these paths. Before a new worker serves, it requests the first of these paths " \
+                   "from itself. In a deploy, the deploy fails if the response is not 2xx. At other times the worker " \
+                   "serves anyway, and the log has a warning.",
+                   section: TITLE),
+        Option.new("HealthHost", OptionTypes::Text.new("HOST", /\A[!-~]{1,255}\z/, "a host name"), "localhost",
+                   "Host of the requests of a worker to itself. See HealthPaths and WarmUp.",
+                   section: TITLE),
+        Option.new("HealthHeaders", OptionTypes::Fields.new, [].freeze,
+                   "Field of the requests of a worker to itself. For example, an application that redirects to https " \
+                   "needs `X-Forwarded-Proto: https`. The option may be given several times.",
+                   section: TITLE, repeated: true),
+        Option.new("WarmUp", OptionTypes::Paths.new(4096), [].freeze,
+                   "Paths that a new worker requests first, from itself. A response 5xx has the same effect as a " \
+                   "failed health check (HealthPaths).",
                    section: TITLE),
         Option.new("MaxKeepaliveRequests", COUNT, 0,
                    "Maximum number of requests on a connection. 0: no limit.",

@@ -78,7 +78,7 @@ module Bontebok
       def answer_masters
         @deploys.each_value do |deploy|
           deploy.read_report
-          deploy.answer(workers: @workers, life_line: @life_line) if deploy.asked?
+          deploy.answer(workers: @workers, life_line: @life_line, on_trial: @masters.whole?) if deploy.asked?
         end
       end
 

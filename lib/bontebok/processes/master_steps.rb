@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # The part of Master that acts on the steps of the generation (see Progress).
+  module MasterSteps
+    private
+
+    def note(step)
+      case step
+      when :failed then fail_to_start
+      when :whole then end_trial
+      when :ready
+        warn_of_missing_workers if @generation > 1
+        attempt_hook(:on_booted)
+      end
+    end
+
+    def end_trial
+      @on_trial = false
+      @log.dismiss_witness
+    end
+
+    def warn_of_missing_workers
+      @log.warn("not all workers are ready: the former workers serve until all are") unless @workers.whole?
+    end
+
+    def fail_to_start
+      @log.error("no worker became ready")
+      @failed = true
+      stop(:quit)
+    end
+  end
+end

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+require_relative "../sockets/private_listener"
+require_relative "rack_env"
+require_relative "request_limits"
+
+module Bontebok
+  # The requests that a worker sends to itself before it serves: the WarmUp paths, then the first of HealthPaths. They
+  # pass through a lane, as the requests of clients do, so they fail if clients would get an error. The worker must be
+  # ready within WorkerBootTimeout, so the requests have no limit of their own.
+  class ReadinessCheck
+    # Raised if a response is not as expected. The message has the response.
+    class Failed < StandardError; end
+
+    HEALTHY = 200..299
+    # A path for warming up may respond with any status but an error of the server.
+    WARM = 200..499
+    # Characters of a response that the message shows.
+    SHOWN = 2000
+
+    def initialize(config, app, log:)
+      @config = config
+      @app = app
+      @log = log
+    end
+
+    # True if the configuration names a path.
+    def wanted?
+      @config[:warm_up].any? || @config[:health_paths].any?
+    end
+
+    # Raises Failed.
+    def run
+      with_lane do |listener|
+        @config[:warm_up].each { |path| ask(listener, path, WARM) }
+        @config[:health_paths].first(1).each { |path| ask(listener, path, HEALTHY) }
+      end
+    end
+
+    private
+
+    def ask(listener, path, expected)
+      response = listener.ask(request(path)).force_encoding(Encoding::UTF_8).scrub.delete("\r")
+      status = response[%r{\AHTTP/1\.1 (\d+)}, 1].to_i
+      return if expected.cover?(status)
+
+      raise Failed, "the worker is not ready: #{path} responds\n#{response.empty? ? 'nothing' : response[0, SHOWN]}"
+    end
+
+    def request(path)
+      fields = @config[:health_headers].map { |field| "#{field}\r\n" }.join
+      "GET #{path} HTTP/1.1\r\nHost: #{@config[:health_host]}\r\nConnection: close\r\n" \
+        "User-Agent: #{RackEnv::SERVER_SOFTWARE}\r\n#{fields}\r\n"
+    end
+
+    # Yields a listener whose connections a lane of its own serves.
+    def with_lane
+      listener = PrivateListener.new
+      core = Core::Worker.new(@config.core_settings.merge(access_log: ""))
+      core.listen(listener.descriptor, "localhost", 80)
+      lane = lane_of(core)
+      thread = Thread.new { lane.serve }
+      yield listener
+    ensure
+      core&.drain
+      thread&.join
+      [lane, core, listener].compact.each(&:close)
+    end
+
+    def lane_of(core)
+      lane = nil
+      env = RackEnv.fixed(@config).merge(RackEnv.callables(@config) { lane }, RequestLimits.env(@config) { lane })
+      lane = Core::Lane.new(core, @app, env: env, frozen_env: @config[:frozen_env], asterisk: RackEnv.asterisk?,
+                                        show_errors: true, max_requests: 0, report: method(:report), on_error: nil)
+    end
+
+    def report(level, message, exception)
+      @log.write(level, message, exception) if Log::LEVELS.include?(level)
+    end
+  end
+end
