@@ -7,6 +7,7 @@ require_relative "../system/exit_limit"
 require_relative "first_start"
 require_relative "../system/fork_guard"
 require_relative "generations"
+require_relative "leaving"
 require_relative "life_line"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
@@ -22,6 +23,7 @@ module Bontebok
   # process has loaded the application before it becomes the supervisor, and every master inherits this application.
   class Supervisor
     include FirstStart
+    include Leaving
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
@@ -92,9 +94,10 @@ module Bontebok
         @masters.tick
         tick_adopted
         follow_start
+        tick_departure
         break if @stopping && @masters.empty? && @adopted.empty?
 
-        @masters.wait(@events, until_then: @adopted.deadline) { |exception| MainThread.survive(exception, @log) }
+        @masters.wait(@events, until_then: deadlines) { |exception| MainThread.survive(exception, @log) }
         @events.take.each { |signal| handle(signal) }
       end
     end
@@ -106,7 +109,7 @@ module Bontebok
 
     def handle(signal)
       case signal
-      when "TERM", "QUIT" then stop(:drain)
+      when "TERM", "QUIT" then leave
       when "INT" then interrupt
       when "HUP" then hang_up
       when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")
@@ -150,7 +153,7 @@ module Bontebok
     end
 
     def hang_up
-      @config[:signal_hup] == "stop" ? stop(:drain) : renew_workers(:renew, "are replaced")
+      @config[:signal_hup] == "stop" ? leave : renew_workers(:renew, "are replaced")
     end
 
     # The logs are opened again also during a stop, because leaving processes still write to the logs.

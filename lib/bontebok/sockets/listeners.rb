@@ -2,8 +2,8 @@
 
 require_relative "adopted_listener"
 require_relative "worker_links"
+require_relative "shared_unix_listener"
 require_relative "tcp_listener"
-require_relative "unix_listener"
 
 module Bontebok
   # All listening sockets of a server. The started process creates them, and the processes that it forks inherit them.
@@ -123,7 +123,8 @@ module Bontebok
     def own
       @config[:listen].flat_map do |address|
         if address.unix?
-          UnixListener.new(address, backlog: @config[:backlog], access: access)
+          kind = @config[:reuse_port] ? SharedUnixListener : UnixListener
+          kind.new(address, backlog: @config[:backlog], access: access)
         else
           TcpListener.for(address, backlog: @config[:backlog], reuse_port: @config[:reuse_port],
                                    defer_accept: @config[:defer_accept], v6_only: ipv4?(address.port))

@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require_relative "../sockets/departure"
+
+module Bontebok
+  # The part of Supervisor that leaves the addresses to other servers (ReusePort), before a graceful stop. Meanwhile the
+  # supervisor handles signals as usual, and workers that end are replaced.
+  module Leaving
+    private
+
+    def leave
+      return if @stopping || @departure
+
+      @departure = Departure.new(@listeners, log: @log)
+    end
+
+    # Stops the server when the addresses are left.
+    def tick_departure
+      stop(:drain) if @departure && !@stopping && @departure.over?
+    end
+
+    def deadlines
+      [*@adopted.deadline, *(@departure.deadline if @departure && !@stopping)]
+    end
+  end
+end
