@@ -20,12 +20,8 @@ module Support
 
     private
 
-    def kind
-      Bontebok::UnixListener
-    end
-
     # access: arguments for the listener's SocketAccess.
-    def listener(path = @path, **access)
+    def listener(path = @path, kind: Bontebok::UnixListener, **access)
       address = Bontebok::Address.parse("unix:#{path}")
       access = Bontebok::SocketAccess.new(mode: 0o777, **access)
       @opened.push(kind.new(address, backlog: 8, access: access)).last

@@ -23,7 +23,7 @@ class ReuseportGroupTest < Support::ListenersCase
     groups = several(2).map(&:group)
     assert_equal([[1, 0], [0, 1]], groups.map { |group| group.numbers(group.members) })
     third = listener(groups.first.to_s).group
-    assert_equal [[2, 1, 0], [0, 1, 2]], [groups.first, third].map { |group| group.numbers(group.members) }
+    assert_equal([[2, 1, 0], [0, 1, 2]], [groups.first, third].map { |group| group.numbers(group.members) })
   end
 
   def test_all_connections_go_to_the_socket_with_the_number

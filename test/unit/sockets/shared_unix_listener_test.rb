@@ -80,11 +80,25 @@ class SharedUnixListenerTest < Support::UnixListenerCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  def test_a_server_without_reuse_port_does_not_take_over
-    listening
-    address = Bontebok::Address.parse("unix:#{@path}")
-    other = Bontebok::UnixListener.new(address, backlog: 8, access: Bontebok::SocketAccess.new(mode: 0o777))
-    assert_match(/Address already in use/, assert_raises(Bontebok::StartError) { other.bind }.message)
+  # The newcomer, or the server that runs, does not have ReusePort.
+  def test_both_servers_need_reuse_port
+    [Bontebok::SharedUnixListener, Bontebok::UnixListener].permutation do |first, second|
+      running = listening(kind: first)
+      error = assert_raises(Bontebok::StartError) { listener(kind: second).bind }
+      assert_equal "cannot listen on unix:#{@path}: Address already in use by process #{Process.pid}", error.message
+      leave(running)
+    end
+  end
+
+  def test_a_server_whose_queue_is_full_is_replaced
+    first = listening
+    clients = Array.new(9) { Addrinfo.unix(@path).connect }
+    second = listening
+    leave(second)
+    accept(first.socket)
+    assert_same first, reached
+  ensure
+    clients&.each(&:close)
   end
 
   def test_a_file_that_is_no_socket_stays
@@ -108,8 +122,8 @@ class SharedUnixListenerTest < Support::UnixListenerCase
 
   private
 
-  def kind
-    Bontebok::SharedUnixListener
+  def listener(path = @path, kind: Bontebok::SharedUnixListener, **access)
+    super
   end
 
   # Returns the listener that gets new connections to the path.
