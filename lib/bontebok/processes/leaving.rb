@@ -11,7 +11,7 @@ module Bontebok
     def leave
       return if @stopping || @departure
 
-      @departure = Departure.new(@listeners, log: @log)
+      @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
     end
 
     # Stops the server when the addresses are left.

@@ -153,7 +153,7 @@ module Bontebok
       return if @departure
 
       @status = status
-      @departure = Departure.new(@listeners, log: @log)
+      @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
       drain if @departure.over?
     end
 

@@ -23,11 +23,13 @@ module Bontebok
     # Seconds.
     GRACE = 0.02
 
-    def initialize(listeners, log:)
+    # patience: seconds that another server gets to load its application; 0: no limit.
+    def initialize(listeners, patience:, log:)
       groups = listeners.grep(TcpListener).filter_map(&:group)
       own = groups.map(&:cookie)
       pids = listeners.worker_links.method(:pids)
-      @steps = groups.map { |group| Steering.new(group, own: own, pids: pids, log: log) }
+      patience = Float::INFINITY if patience.zero?
+      @steps = groups.map { |group| Steering.new(group, own: own, pids: pids, patience: patience, log: log) }
       replaced = listeners.grep(SharedUnixListener).any?(&:replaced?)
       @steps << Grace.new(Clock.now + GRACE) if replaced
     end

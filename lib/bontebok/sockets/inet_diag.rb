@@ -10,6 +10,7 @@ module Bontebok
     ESTABLISHED = 1
     SYN_RECV = 3
     LISTEN = 10
+    BOUND = 13 # the socket has a port, but is neither connected nor listens; Linux 6.8 and newer
 
     # local, peer: the bytes of the addresses, in network order. An IPv4 address has 12 more bytes, which are 0. cookie:
     # the value of SO_COOKIE; no other socket has it. inode: 0 until the connection is accepted.
@@ -25,7 +26,7 @@ module Bontebok
     HEADER_SIZE = 16
     # The kernel's messages are not larger.
     BUFFER_SIZE = 65_536
-    private_constant(*constants - %i[ESTABLISHED SYN_RECV LISTEN Found])
+    private_constant(*constants - %i[ESTABLISHED SYN_RECV LISTEN BOUND Found])
 
     class << self
       # Returns a Found for each socket of this state with the family and the port of info, an Addrinfo. An IPv4

@@ -44,8 +44,13 @@ module Bontebok
 
     # The cookies of all listening sockets of the group, of this server and of others. Raises SystemCallError.
     def members
-      address = InetDiag.address(@info)
-      InetDiag.sockets(@info, InetDiag::LISTEN).filter_map { |found| found.cookie if found.local == address }.sort
+      cookies(InetDiag::LISTEN)
+    end
+
+    # True if a server has bound the port and does not listen yet, because it loads its application. False on older
+    # kernels. Raises SystemCallError.
+    def newcomer?
+      cookies(InetDiag::BOUND).any?
     end
 
     # The numbers of the sockets, the best first: connections to the first one probably go to another server. If another
@@ -81,6 +86,11 @@ module Bontebok
     attr_reader :info
 
     private
+
+    def cookies(state)
+      address = InetDiag.address(@info)
+      InetDiag.sockets(@info, state).filter_map { |found| found.cookie if found.local == address }.sort
+    end
 
     # Removes the program of a server that has left. Otherwise this socket could get all connections while the other
     # server still serves. If two other servers are there, one of them may be about to leave, and needs its program.

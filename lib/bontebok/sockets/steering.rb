@@ -13,7 +13,8 @@ module Bontebok
   #      nothing is left.
   #
   # A probe shows whether the new connections really go to another server. If not, the next socket is tried. If the
-  # other server ends meanwhile, or if the kernel does not allow something, this server stops as if it were alone.
+  # other server ends meanwhile, or if the kernel does not allow something, this server stops as if it were alone. If
+  # another server has bound the port and still loads its application, this server serves until the other one listens.
   class Steering
     # Seconds. The kernel may be about to give a packet to the former socket.
     SETTLE = 0.02
@@ -23,19 +24,21 @@ module Bontebok
     CLEAN_LOOKS = 2
     # Seconds after which the server stops, even if handshakes are not complete. Clients may have disappeared.
     LIMIT = 3
+    # Seconds between two looks for a server that is starting.
+    NEWCOMER_INTERVAL = 0.05
 
     # The time of the next call of #over?.
     attr_reader :deadline
 
     # own: the cookies of this server's sockets. pids: a callable that returns the pids of the processes that accept
-    # this server's connections.
-    def initialize(group, own:, pids:, log:)
+    # this server's connections. patience: seconds that another server gets to load its application.
+    def initialize(group, own:, pids:, patience:, log:)
       @group = group
       @own = own
       @pids = pids
       @log = log
       @deadline = Clock.now
-      @latest = Clock.now + [LIMIT, group.defer_accept + 1].max
+      @patient_until = Clock.now + patience
     end
 
     # Does what is to do at #deadline. Returns true if the server can stop.
@@ -52,10 +55,7 @@ module Bontebok
     def proceed
       members = @group.members
       if (members - @own).empty?
-        finish
-      elsif Clock.now >= @latest
-        @log.warn("#{@group}: stops although some handshakes are not complete")
-        finish
+        await_newcomer
       elsif members == @members
         look
       else
@@ -63,15 +63,30 @@ module Bontebok
       end
     end
 
+    def await_newcomer
+      return finish if Clock.now >= @patient_until || !@group.newcomer?
+
+      note("another server is starting: this server serves until the other one listens")
+      @deadline = Clock.now + NEWCOMER_INTERVAL
+    end
+
     def try(members)
-      @log.info("#{@group}: another server gets the new connections") unless @members
+      note("another server gets the new connections")
       @members = members
       @numbers = @group.numbers(members)
+      @latest ||= Clock.now + [LIMIT, @group.defer_accept + 1].max
       steer
     end
 
+    def note(message)
+      @log.info("#{@group}: #{message}") unless message == @noted
+      @noted = message
+    end
+
     def steer
-      number = @numbers.shift or return finish
+      number = @numbers.shift
+      return finish unless number && Clock.now < @latest
+
       @group.steer(number)
       @probe&.close
       @probe = SteeringProbe.new(@group.info, deferred: @group.defer_accept.positive?)
@@ -86,8 +101,14 @@ module Bontebok
       @clean = @half_open.empty? && @group.queued.zero? ? @clean + 1 : 0
       return steer if @probe.accepted_by?(@pids.call)
       return finish if @clean == CLEAN_LOOKS
+      return give_up if Clock.now >= @latest
 
       @deadline = Clock.now + INTERVAL
+    end
+
+    def give_up
+      @log.warn("#{@group}: stops although some handshakes are not complete")
+      finish
     end
 
     def finish

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "bontebok/sockets/inet_diag"
 require_relative "../support/process_tree"
 
 # Two servers with ReusePort have the same address, and know nothing of each other. One of them stops. Its connections
@@ -25,6 +26,22 @@ class ProcessDepartureTest < Support::TestCase
       assert_equal 0, old.wait.exitstatus
       assert_equal workers_or_itself(other), pids(other, 20).uniq
     end
+  end
+
+  # A program may stop the old server too early.
+  def test_a_server_serves_until_the_other_server_has_loaded_its_application
+    make_gate
+    old = start(:tcp)
+    skip "the kernel does not show servers that are starting" unless shown?
+    newcomer = start_bontebok(listen: nil, args: ["-w", "1", *SHARED, "-l", old.address], ready: false,
+                              rackup: "$stderr.puts 'loading'\nFile.read('gate')\n#{GATED_APP}")
+    newcomer.wait_for_output(/loading/)
+    old.signal("TERM")
+    old.wait_for_output(/another server is starting/)
+    assert_equal workers(old), pids(old, 3).uniq
+    open_gate
+    assert_equal 0, old.wait.exitstatus
+    assert_equal workers(newcomer), pids(old, 3).uniq
   end
 
   # The request at the gate is lost with its worker.
@@ -86,6 +103,13 @@ class ProcessDepartureTest < Support::TestCase
   def start(listen, *args)
     start_bontebok(listen: listen, args: ["-w", "1", *SHARED, *args], rackup: GATED_APP).tap do |server|
       server.wait_for_output(/ ready in \d+ ms$/)
+    end
+  end
+
+  # Linux 6.8 and newer show sockets that are only bound.
+  def shown?
+    Addrinfo.tcp("127.0.0.1", 0).bind do |socket|
+      Bontebok::InetDiag.sockets(socket.local_address, Bontebok::InetDiag::BOUND).any?
     end
   end
 

@@ -82,6 +82,27 @@ class SteeringTest < Support::ListenersCase
     assert_operator @ours.group.queued, :>, 0
   end
 
+  def test_a_server_that_is_starting_is_awaited
+    newcomer = bound
+    steering = begun
+    assert_match(/ info .* #{@ours}: another server is starting: this server serves until the other one l/, logged)
+    newcomer.listen
+    assert_ends(steering)
+    assert_match(/ info .* #{@ours}: another server gets the new connections$/, logged)
+  end
+
+  def test_a_server_that_fails_to_start_is_not_awaited
+    newcomer = bound
+    steering = begun
+    newcomer.close
+    assert_ends(steering)
+  end
+
+  def test_a_server_that_is_starting_gets_a_limited_time
+    bound
+    assert_ends(steering(patience: 0.01))
+  end
+
   { {} => 3, { defer_accept: ["5"] } => 6 }.each do |options, limit|
     define_method(:"test_the_wait_ends_after_#{limit}_s") do
       @ours = listener("127.0.0.1:0", **options)
@@ -112,10 +133,18 @@ class SteeringTest < Support::ListenersCase
     listening(address, reuse_port: ["true"], **options).first
   end
 
+  # A server that is starting.
+  def bound
+    listeners(@ours.to_s, reuse_port: ["true"]).tap(&:bind).tap do
+      skip "the kernel does not show such sockets" unless @ours.group.newcomer?
+    end
+  end
+
   # pids: the processes that accept our connections.
-  def steering(pids: [])
+  def steering(pids: [], patience: 60)
     group = @ours.group
-    Bontebok::Steering.new(group, own: [group.cookie], pids: -> { pids }, log: Bontebok::Log.new(@log.last))
+    log = Bontebok::Log.new(@log.last)
+    Bontebok::Steering.new(group, own: [group.cookie], pids: -> { pids }, patience: patience, log: log)
   end
 
   # New connections go to the first number.

@@ -26,7 +26,8 @@ module Bontebok
                    "(net.core.somaxconn).",
                    section: TITLE, key: :backlog),
         Option.new("ReusePort", SWITCH, false,
-                   "Let other servers listen on the same TCP port. The socket option is SO_REUSEPORT.",
+                   "Let other servers with this option listen on the same TCP port (SO_REUSEPORT) or unix socket. A " \
+                   "server that stops leaves new connections to the other servers.",
                    section: TITLE, aliases: [:reuseport]),
         Option.new("Spread", SWITCH, true,
                    "Distribute new connections evenly among the workers. Among idle workers, a worker that has " \
