@@ -26,8 +26,9 @@ module Bontebok
                    "(net.core.somaxconn).",
                    section: TITLE, key: :backlog),
         Option.new("ReusePort", SWITCH, false,
-                   "Let other servers with this option listen on the same TCP port (SO_REUSEPORT) or unix socket. A " \
-                   "server that stops leaves new connections to the other servers.",
+                   "Let other servers listen on the same address. All of them must have the option. It applies to " \
+                   "TCP ports (SO_REUSEPORT) and to files of unix sockets. A server that stops leaves new " \
+                   "connections to the other servers.",
                    section: TITLE, aliases: [:reuseport]),
         Option.new("Spread", SWITCH, true,
                    "Distribute new connections evenly among the workers. Among idle workers, a worker that has " \
