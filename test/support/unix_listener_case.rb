@@ -21,10 +21,10 @@ module Support
     private
 
     # access: arguments for the listener's SocketAccess.
-    def listener(path = @path, **access)
+    def listener(path = @path, kind: Bontebok::UnixListener, **access)
       address = Bontebok::Address.parse("unix:#{path}")
       access = Bontebok::SocketAccess.new(mode: 0o777, **access)
-      @opened.push(Bontebok::UnixListener.new(address, backlog: 8, access: access)).last
+      @opened.push(kind.new(address, backlog: 8, access: access)).last
     end
 
     def listening(path = @path, **access)

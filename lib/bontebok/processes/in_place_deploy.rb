@@ -17,7 +17,7 @@ module Bontebok
 
     def hang_up
       case @config[:signal_hup]
-      when "stop" then drain
+      when "stop" then leave
       when "deploy" then deploy("SIGHUP")
       else reopen_logs
       end
@@ -30,7 +30,8 @@ module Bontebok
 
       @log.info("#{reason}: the process is executed again when its requests are finished")
       @kept = PassedListeners.keep(@listeners)
-      told_to_end(@config.seconds(:graceful_timeout), 1)
+      @status = 1
+      @deadline = Deadline.new(@config.seconds(:graceful_timeout))
       @lanes.retire
     end
 

@@ -4,6 +4,7 @@ require "io/wait"
 
 require_relative "../workers/app_loader"
 require_relative "child"
+require_relative "../sockets/departure"
 require_relative "../system/clock"
 require_relative "../system/deadline"
 require_relative "../system/exit_limit"
@@ -132,7 +133,7 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits]
-      seconds = @lanes.detached.step || @deadline&.step
+      seconds = @lanes.detached.step || @deadline&.step || @departure&.step
       ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 
@@ -144,8 +145,8 @@ module Bontebok
     def handle(event)
       case event
       when :lanes_ended then @serving = @lanes.detached.wait?
-      when "TERM", "QUIT" then drain
-      when :leave then drain(@lanes.process.failed? ? 1 : 0)
+      when "TERM", "QUIT" then leave
+      when :leave then leave(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
       when "HUP" then hang_up
       when "USR1" then reopen_logs
@@ -154,11 +155,21 @@ module Bontebok
       end
     end
 
-    def drain(status = 0)
-      return stop_deploying if @deadline
+    # Leaves the addresses to other servers (ReusePort), then drains.
+    def leave(status = 0)
+      return stop_deploying if @kept
+      return if @departure
+
+      @status = status
+      @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
+      drain if @departure.over?
+    end
+
+    def drain
+      return if @deadline
 
       @log.info("stopping")
-      told_to_end(@config.seconds(:graceful_timeout), status)
+      @deadline = Deadline.new(@config.seconds(:graceful_timeout))
       @lanes.drain
     end
 
@@ -166,19 +177,16 @@ module Bontebok
       @interrupted = true
       @kept = nil
       @log.info("stopping at once")
-      told_to_end(Child::QUIT_SECONDS)
+      @status = 0
+      @deadline = Deadline.new(Child::QUIT_SECONDS)
       @serving = false
-    end
-
-    def told_to_end(seconds, status = 0)
-      @status = status
-      @deadline = Deadline.new(seconds)
     end
 
     def time_is_over
       return @serving = !@lanes.detached.over? if @lanes.detached.step
+      return give_up if @deadline&.left&.zero?
 
-      give_up if @deadline.left.zero?
+      drain if @departure&.over?
     end
 
     # Ends the process before its requests are finished, with the exit status of the stop.

@@ -14,6 +14,7 @@ require_relative "../start_failure"
 require_relative "supervisor/commands"
 require_relative "supervisor/deploys"
 require_relative "supervisor/first_start"
+require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
 require_relative "../system/working_directory"
 
@@ -25,6 +26,7 @@ module Bontebok
     include Commands
     include Deploys
     include FirstStart
+    include Leaving
     include Orders
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
@@ -81,6 +83,7 @@ module Bontebok
         @masters.tick
         tick_adopted
         follow_start
+        tick_departure
         break if @stopping && @masters.empty? && @adopted.empty?
 
         wait_for_events
@@ -92,7 +95,7 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, *@control&.sources, *@deploys.each_value.flat_map(&:sources)]
-      @masters.wait(*sources, until_then: @adopted.deadline) do |exception|
+      @masters.wait(*sources, until_then: next_deadline) do |exception|
         MainThread.survive(exception, @log)
       end
     end
@@ -104,7 +107,7 @@ module Bontebok
 
     def handle(signal)
       case signal
-      when "TERM", "QUIT" then stop(:drain)
+      when "TERM", "QUIT" then leave
       when "INT" then interrupt
       when "HUP" then hang_up
       when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")

@@ -28,7 +28,7 @@ module Bontebok
 
     # True if this listener and the other one have the same address in the configuration.
     def same_place?(other)
-      instance_of?(other.class) && address == other.address
+      address == other.address
     end
 
     # Takes an inherited socket, which listens. Returns self.
@@ -74,6 +74,11 @@ module Bontebok
     # See UnixListener#file.
     def file
       nil
+    end
+
+    # True if another server can have the same address (ReusePort).
+    def shared?
+      false
     end
 
     # See UnixListener.

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "adopted_listener"
+require_relative "shared_unix_listener"
 require_relative "tcp_listener"
-require_relative "unix_listener"
 
 module Bontebok
   # Makes the listeners of a configuration. Used by Listeners.
@@ -43,7 +43,8 @@ module Bontebok
 
       def make(config, address, adopted)
         if address.unix?
-          [UnixListener.new(address, backlog: config[:backlog], access: access(config))]
+          kind = config[:reuse_port] ? SharedUnixListener : UnixListener
+          [kind.new(address, backlog: config[:backlog], access: access(config))]
         else
           TcpListener.for(address, backlog: config[:backlog], reuse_port: config[:reuse_port],
                                    defer_accept: config[:defer_accept], v6_only: ipv4?(config, address.port, adopted))

@@ -4,8 +4,8 @@ require "json"
 
 require_relative "adopted_listener"
 require_relative "adopted_sockets"
+require_relative "shared_unix_listener"
 require_relative "tcp_listener"
-require_relative "unix_listener"
 
 module Bontebok
   # The listeners that a process passes to a process that it executes, or that the supervisor passes to an executed
@@ -35,26 +35,29 @@ module Bontebok
 
       def describe(listeners)
         listeners.map do |listener|
-          { address: listener.address.to_s, origin: listener.origin, file: listener.file }
+          { address: listener.address.to_s, origin: listener.origin, file: listener.file, shared: listener.shared? }
         end
       end
 
       # Returns the listeners. They own the sockets. Raises StartError if a description is not understood.
       def take(descriptions, sockets)
         descriptions.zip(sockets).map do |description, socket|
-          take_one(*description.values_at("address", "origin", "file"), own(socket))
+          take_one(*description.values_at("address", "origin", "file", "shared"), own(socket))
         end
       end
 
       private
 
-      def take_one(address, origin, file, socket)
+      def take_one(address, origin, file, shared, socket)
         return AdoptedListener.new(AdoptedSockets::Entry.new(release(socket), origin), backlog: nil) if origin
 
         address = Address.parse(address)
-        return UnixListener.new(address, backlog: nil, access: nil).inherit(socket, file) if address.unix?
+        unless address.unix?
+          return TcpListener.new(address, socket.local_address, backlog: nil, reuse_port: shared).inherit(socket)
+        end
 
-        TcpListener.new(address, socket.local_address, backlog: nil, reuse_port: false).inherit(socket)
+        kind = shared ? SharedUnixListener : UnixListener
+        kind.new(address, backlog: nil, access: nil).inherit(socket, file)
       end
 
       # Descriptors that a message brings are IO objects of any class.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "listener"
+require_relative "reuseport_group"
 
 module Bontebok
   # Listens on one IPv4 or IPv6 address.
@@ -68,11 +69,27 @@ module Bontebok
       end
     end
 
+    # The ReuseportGroup of a socket that listens. nil: without ReusePort.
+    attr_reader :group
+
     # Accepted connections inherit SO_REUSEADDR. With this option, connections in TIME_WAIT do not prevent the next
     # server from binding the port.
     def listen
       reuse_address(true)
+      return super unless @reuse_port
+
+      @group = ReuseportGroup.new(socket, defer_accept: @defer_accept) { super }
+    end
+
+    def shared?
+      @reuse_port
+    end
+
+    # Servers that have the port already count as older.
+    def inherit(socket)
       super
+      @group = ReuseportGroup.new(socket, defer_accept: @defer_accept) { nil } if @reuse_port
+      self
     end
 
     # A name can have several addresses. The kernel may have chosen the port.

@@ -7,7 +7,7 @@ module Bontebok
   # Listens on a unix socket. A socket with a path gets its file in #listen, so a server that is killed while its
   # application loads leaves no file. If the file exists at the start, and the server that created it still runs, the
   # start fails. If that server is dead, the file is removed. The file is created under its final name, without a
-  # rename: see docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md.
+  # rename: see docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md. SharedUnixListener renames.
   class UnixListener < Listener
     # Number of attempts to lock the directory. Another start holds the lock for less than a millisecond.
     LOCK_ATTEMPTS = 25
@@ -34,10 +34,11 @@ module Bontebok
         alone_in_directory do
           vacate
           take_path(socket)
-          @identity = identity
+          @identity = identity(first_path)
           @owner = Process.pid
-          @access.apply(path)
+          @access.apply(first_path)
           super()
+          appear
         end
       end
     end
@@ -55,7 +56,7 @@ module Bontebok
 
     # Called in a process that was forked before the socket listened. Notes the identity of the file.
     def take_note
-      @identity ||= identity unless address.abstract?
+      @identity ||= identity(path) unless address.abstract?
     rescue SystemCallError
       nil
     end
@@ -78,7 +79,7 @@ module Bontebok
       return unless @owner == Process.pid && !socket.closed?
 
       @owner = nil
-      File.unlink(path) if identity == @identity
+      remove
     rescue Errno::ENOENT, Errno::ENOTDIR
       nil
     end
@@ -87,6 +88,22 @@ module Bontebok
 
     def path
       address.path
+    end
+
+    # The name under which the file is created.
+    def first_path
+      path
+    end
+
+    # Called when the socket listens.
+    def appear; end
+
+    def remove
+      File.unlink(path) if own?(path)
+    end
+
+    def own?(path)
+      identity(path) == @identity
     end
 
     # Checks before the application loads that the file can be created.
@@ -99,16 +116,16 @@ module Bontebok
     end
 
     def try_access
-      @access.apply(path)
+      @access.apply(first_path)
     ensure
-      File.unlink(path)
+      File.unlink(first_path)
     end
 
     def take_path(owner)
-      owner.bind(place)
+      owner.bind(place(first_path))
     end
 
-    def place
+    def place(path = self.path)
       Socket.pack_sockaddr_un(address.abstract? ? "\0#{path.delete_prefix('@')}" : path)
     end
 
@@ -180,7 +197,7 @@ module Bontebok
       directory
     end
 
-    def identity
+    def identity(path)
       stat = File.lstat(path)
       [stat.dev, stat.ino]
     end

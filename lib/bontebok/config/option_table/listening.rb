@@ -26,7 +26,9 @@ module Bontebok
                    "(net.core.somaxconn).",
                    section: TITLE, key: :backlog),
         Option.new("ReusePort", SWITCH, false,
-                   "Let other servers listen on the same TCP port. The socket option is SO_REUSEPORT.",
+                   "Let other servers listen on the same address. All of them must have the option. It applies to " \
+                   "TCP ports (SO_REUSEPORT) and to files of unix sockets. A server that stops leaves new " \
+                   "connections to the other servers.",
                    section: TITLE, aliases: [:reuseport]),
         Option.new("Spread", SWITCH, true,
                    "Distribute new connections evenly among the workers. Among idle workers, a worker that has " \

@@ -83,7 +83,7 @@ module Bontebok
 
       def command_stop(request, client)
         request["wait"] ? client.say("the server stops") : client.finish(0, "the server stops")
-        request["now"] ? stop(:quit) : stop(:drain)
+        request["now"] ? stop(:quit) : leave
       end
 
       def command_renew(request, client)

@@ -125,7 +125,7 @@ module Bontebok
       end
 
       def deploy(reason)
-        return @log.info("#{reason}: the server stops already") if @stopping
+        return @log.info("#{reason}: the server stops already") if @stopping || @departure
         return @log.info("#{reason}: the server still starts") if @steps.any?
         return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
 

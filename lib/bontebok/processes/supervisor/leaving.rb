@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+require_relative "../../sockets/departure"
+
+module Bontebok
+  class Supervisor
+    # The part of Supervisor that leaves the addresses to other servers (ReusePort), before a graceful stop. Meanwhile
+    # the supervisor handles signals as usual, and workers that end are replaced.
+    module Leaving
+      private
+
+      def leave
+        return if @stopping || @departure
+
+        @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
+      end
+
+      # Stops the server when the addresses are left.
+      def tick_departure
+        stop(:drain) if @departure && !@stopping && @departure.over?
+      end
+
+      def next_deadline
+        [*@adopted.deadline, *(@departure.deadline if @departure && !@stopping)].min
+      end
+    end
+  end
+end

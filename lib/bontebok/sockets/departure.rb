@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require_relative "shared_unix_listener"
+require_relative "steering"
+require_relative "tcp_listener"
+require_relative "../system/clock"
+
+module Bontebok
+  # The first part of a graceful stop, if other servers have the same addresses (ReusePort). New connections go to the
+  # other servers, while the workers still accept those that come to this server. The loop of the process that has the
+  # listeners calls #over? again at each #deadline, and then stops the workers. Without another server, #over? is true
+  # at once.
+  class Departure
+    # How long the workers go on accepting from a unix socket whose path belongs to another server: a client may have
+    # looked up the path just before.
+    Grace = Struct.new(:deadline) do
+      def over?
+        Clock.now >= deadline
+      end
+    end
+    private_constant :Grace
+
+    # Seconds.
+    GRACE = 0.02
+
+    # patience: seconds that another server gets to load its application; 0: no limit.
+    def initialize(listeners, patience:, log:)
+      groups = listeners.grep(TcpListener).filter_map(&:group)
+      own = groups.map(&:cookie)
+      pids = listeners.worker_links.method(:pids)
+      patience = Float::INFINITY if patience.zero?
+      @steps = groups.map { |group| Steering.new(group, own: own, pids: pids, patience: patience, log: log) }
+      replaced = listeners.grep(SharedUnixListener).any?(&:replaced?)
+      @steps << Grace.new(Clock.now + GRACE) if replaced
+    end
+
+    # True if all addresses are left to the other servers.
+    def over?
+      @steps.reject!(&:over?)
+      @steps.empty?
+    end
+
+    # The time of the next call of #over?.
+    def deadline
+      @steps.map(&:deadline).min
+    end
+
+    # Seconds until #deadline.
+    def step
+      [deadline - Clock.now, 0].max
+    end
+  end
+end

@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "fileutils"
+
+require_relative "unix_listener"
+
+module Bontebok
+  # Listens on a unix socket whose path a running server may have (ReusePort). The file is created under another name.
+  # When the socket listens, the file replaces the file of the other server by rename(2), so at any time clients find a
+  # file whose socket listens. The other server serves on, without a path. Its file gets the name PATH.former: if the
+  # newcomer leaves first, the file gets its path back. A running server without ReusePort keeps its path, and the start
+  # fails. An abstract name cannot be shared.
+  class SharedUnixListener < UnixListener
+    NEXT = ".next"
+    FORMER = ".former"
+    private_constant :NEXT, :FORMER
+
+    def shared?
+      true
+    end
+
+    # Another server has replaced the file.
+    def replaced?
+      !@identity.nil? && File.exist?(path) && !own?(path)
+    end
+
+    private
+
+    # The directory is locked while the file has this name. The kernel keeps the name, so a client can see that the
+    # server has ReusePort.
+    def first_path
+      return path if address.abstract?
+
+      "#{path}#{NEXT}".tap { |first| raise Errno::ENAMETOOLONG if first.bytesize > Address::LONGEST_PATH }
+    end
+
+    def former_path
+      "#{path}#{FORMER}"
+    end
+
+    # Raises if a server without ReusePort has the path. Removes the file of a server that was killed under the lock.
+    def vacate
+      super unless name_of_server(path)&.end_with?(NEXT)
+      FileUtils.rm_f(first_path)
+    end
+
+    def appear
+      keep_former
+      File.rename(first_path, path)
+    end
+
+    # Some file systems do not have hard links.
+    def keep_former
+      FileUtils.rm_f(former_path)
+      File.link(path, former_path) if name_of_server(path)
+    rescue SystemCallError
+      nil
+    end
+
+    # Under the lock, because another server may be about to replace the file.
+    def remove
+      alone_in_directory do
+        if own?(path)
+          name_of_server(former_path) ? File.rename(former_path, path) : FileUtils.rm_f([path, former_path])
+        elsif own?(former_path)
+          File.unlink(former_path)
+        end
+      end
+    end
+
+    def own?(path)
+      super
+    rescue Errno::ENOENT
+      false
+    end
+
+    # Returns the name with which a running server has created the file, or nil if no server runs. If the queue of the
+    # server is full (EAGAIN), it is taken for a server with ReusePort.
+    def name_of_server(path)
+      Socket.open(Socket::PF_UNIX, Socket::SOCK_STREAM) do |probe|
+        probe.connect_nonblock(place(path), exception: false)
+        probe.remote_address.unix_path
+      end
+    rescue Errno::EAGAIN
+      NEXT
+    rescue Errno::ECONNREFUSED, Errno::ENOENT, ArgumentError # ArgumentError: the path is too long
+      nil
+    end
+  end
+end
