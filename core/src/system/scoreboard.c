@@ -32,6 +32,16 @@ void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
     if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->count));
 }
 
+void bb_scoreboard_set_draining(struct bb_scoreboard *scoreboard, bool draining)
+{
+    atomic_store(&scoreboard->draining, draining);
+}
+
+bool bb_scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
+{
+    return bb__scoreboard_is_draining(scoreboard);
+}
+
 void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in)
 {
     const struct bb__shared_queue shared_queue = {.in = in, .turns = &scoreboard->turns};
