@@ -18,6 +18,9 @@ module Bontebok
     LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A(?!\|)[^\0]{0,255}\z/,
                                             "a file, - or syslog:..., of at most 255 bytes")
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
+    # The core has 256 bytes for the path.
+    REQUEST_PATH = OptionTypes::Text.new("PATH", %r{\A(?:/[!-~&&[^?#]]{0,254})?\z},
+                                         "a path that begins with /, of at most 255 characters")
     STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn)\z/, "bontebok, puma or unicorn")
     HUP = OptionTypes::Text.new("WHAT", /\A(?:reopen|stop)\z/, "reopen or stop")
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
