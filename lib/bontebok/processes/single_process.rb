@@ -6,6 +6,7 @@ require_relative "../workers/app_loader"
 require_relative "child"
 require_relative "../system/clock"
 require_relative "../system/deadline"
+require_relative "drain_delay"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
@@ -41,6 +42,7 @@ module Bontebok
       ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { drain }
       @config.account.assume
       app = @app || load_app
       MainThread.guard { serve(app) }
@@ -125,8 +127,9 @@ module Bontebok
     end
 
     def wait_for_events
+      @drain_delay.tick
       sources = [@events, @lanes.request_limits]
-      seconds = @lanes.detached.step || @deadline&.step
+      seconds = @lanes.detached.step || @deadline&.step || @drain_delay.step
       ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 
@@ -138,10 +141,10 @@ module Bontebok
     def handle(event)
       case event
       when :lanes_ended then @serving = @lanes.detached.wait?
-      when "TERM", "QUIT" then drain
+      when "TERM", "QUIT" then @drain_delay.begin(ready: @lanes)
       when :leave then drain(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
-      when "HUP" then stop_at_hup? ? drain : reopen_logs
+      when "HUP" then stop_at_hup? ? handle("TERM") : reopen_logs
       when "USR1" then reopen_logs
       when "USR2" then @log.info("SIGUSR2 is reserved: nothing happens")
       end
@@ -170,7 +173,7 @@ module Bontebok
     def time_is_over
       return @serving = !@lanes.detached.over? if @lanes.detached.step
 
-      give_up if @deadline.left.zero?
+      give_up if @deadline&.left&.zero?
     end
 
     # Ends the process before its requests are finished, with the exit status of the stop.

@@ -2,6 +2,7 @@
 
 require_relative "adopted_workers"
 require_relative "../sockets/channel"
+require_relative "drain_delay"
 require_relative "../system/exit_fence"
 require_relative "../system/exit_limit"
 require_relative "first_start"
@@ -42,6 +43,7 @@ module Bontebok
       ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { stop(:drain) }
       prepare_to_adopt
       @masters = Generations.of(@config, -> { @workers }, @log, ended: method(:adopt)) { |number| fork_master(number) }
       watch_restart_file(WorkingDirectory.keep)
@@ -92,9 +94,11 @@ module Bontebok
         @masters.tick
         tick_adopted
         follow_start
+        @drain_delay.tick
         break if @stopping && @masters.empty? && @adopted.empty?
 
-        @masters.wait(@events, until_then: @adopted.deadline) { |exception| MainThread.survive(exception, @log) }
+        deadline = [@adopted.deadline, @drain_delay.deadline].compact.min
+        @masters.wait(@events, until_then: deadline) { |exception| MainThread.survive(exception, @log) }
         @events.take.each { |signal| handle(signal) }
       end
     end
@@ -106,7 +110,7 @@ module Bontebok
 
     def handle(signal)
       case signal
-      when "TERM", "QUIT" then stop(:drain)
+      when "TERM", "QUIT" then @drain_delay.begin(ready: @steps.empty?)
       when "INT" then interrupt
       when "HUP" then hang_up
       when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")
@@ -150,7 +154,7 @@ module Bontebok
     end
 
     def hang_up
-      @config[:signal_hup] == "stop" ? stop(:drain) : renew_workers(:renew, "are replaced")
+      @config[:signal_hup] == "stop" ? handle("TERM") : renew_workers(:renew, "are replaced")
     end
 
     # The logs are opened again also during a stop, because leaving processes still write to the logs.

@@ -55,6 +55,11 @@ module Bontebok
       @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
     end
 
+    # true: the server announces to all clients that it will stop. See Core::Scoreboard#draining=.
+    def draining=(value)
+      @scoreboard.draining = value
+    end
+
     # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open.
     def close
       @ends.each(&:close)
