@@ -34,7 +34,7 @@ int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
     return BB_OK;
 }
 
-/* The seals prevent that the file becomes shorter, because then a process that reads it is killed (SIGBUS). */
+/* The seals keep the size of the file, because a process that reads behind its end is killed (SIGBUS). */
 static bool fill_file(int fd, unsigned lanes)
 {
     const struct bb__scoreboard_layout layout = layout_of(lanes);
