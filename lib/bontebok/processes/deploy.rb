@@ -61,7 +61,7 @@ module Bontebok
       @listeners = @former_listeners.next(@config)
       @listeners.bind
       send_descriptors(life_line, generation: @generation, workers: count(workers), on_trial: on_trial)
-    rescue StartError, KeyError, TypeError, ArgumentError, SystemCallError => e
+    rescue StandardError => e # the message can be malformed in many ways, and the supervisor must not end
       refuse(e)
     ensure
       @handshake.close
@@ -81,6 +81,11 @@ module Bontebok
     # Reads what the master has written to its standard error.
     def read_report
       @report.take(copy: !@sent)
+    end
+
+    # Makes the new addresses listen. Raises StartError.
+    def listen
+      @listeners&.listen
     end
 
     # Called when the master serves.

@@ -124,7 +124,7 @@ module Bontebok
     def tick_workers
       loop do
         @workers.tick
-        @stopping ? @progress.tell_end(@workers) : @progress.tell(@workers) { |step| note(step) }
+        tell_progress
         break if @stopping && @workers.empty?
 
         @workers.wait(@events, *(@channel unless @orphaned)) { |exception| MainThread.survive(exception, @log) }
@@ -148,6 +148,8 @@ module Bontebok
       case word
       when :go then go
       when :drain, :retire, :quit then stop(word)
+      when :park then park
+      when :serve then serve_again
       when :kill then @workers.kill
       when :reopen then reopen_logs
       when :renew, :renew_slowly, :more, :fewer then @workers.public_send(word) unless @stopping

@@ -16,6 +16,12 @@ module Bontebok
         @replacements.add(*@roster)
       end
 
+      # Starts children again after #stop.
+      def resume
+        @stopping = false
+        @pauses.cut_short
+      end
+
       # Adds a number: one more child is started.
       def more
         @roster.grow
