@@ -2,6 +2,7 @@
 
 require_relative "children"
 require_relative "generations/keeping"
+require_relative "generations/surging"
 require_relative "../system/clock"
 
 module Bontebok
@@ -11,6 +12,7 @@ module Bontebok
   # Then the next generation ends, and the former generation stays. A call of #renew tries again.
   class Generations < Children
     include Keeping
+    include Surging
 
     # Seconds that a master gets to end, in addition to the time of its workers. If the master were killed before its
     # workers, nobody would kill a worker that does not end.
@@ -18,7 +20,8 @@ module Bontebok
 
     # loaded: called with a master that has loaded the application, before it is told to serve. A false result fails the
     # deploy. keep: called with a master whose workers are all ready; returns the seconds for which the former master
-    # stays loaded. whole: called with the same master after that. failed: called with the master of a failed deploy
+    # stays loaded. surge: called with a master whose workers are all ready; returns how many workers it must start
+    # next. whole: called with the same master after that. failed: called with the master of a failed deploy
     # and the reason. For the others see Children.
     def self.of(config, log, **calls, &start)
       new(limit: limit(config), log: log, **times(config), **calls, &start)
@@ -36,12 +39,14 @@ module Bontebok
 
     # limit: seconds that the next generation gets to become whole.
     def initialize(limit:, loaded: proc { true }, whole: proc {}, failed: proc {}, keep: proc { 0 },
-                   **options, &start)
+                   surge: proc { 0 }, **options, &start)
       super("master", 1, margin: MASTER_SECONDS, **options, &start)
       @limit = limit
       @loaded = loaded
       @whole = whole
       @keep = keep
+      @surge = surge
+      @shrunk = {}
       @failed = failed
       @limits = {}
     end
@@ -82,6 +87,9 @@ module Bontebok
     def note_progress(child, step)
       return give_up(child, "cannot listen") if step == :loaded && !child.leaving? && !@loaded.call(child)
 
+      more = step == :whole && child.staying? ? @surge.call(child) : 0
+      return continue(child, more) if more.positive?
+
       super
       @whole.call(child) if step == :whole && child.staying?
     end
@@ -95,6 +103,7 @@ module Bontebok
       @record.failed(child)
       @record.deploy_failed(child)
       former.stay
+      grow_back(child, former)
     end
 
     # The limit applies only while the former generation serves.
@@ -107,7 +116,9 @@ module Bontebok
     def give_up(child, reason)
       @record.deploy_failed(child, reason)
       @failed.call(child, "the new master #{reason}")
-      @roster.former(child)&.stay
+      former = @roster.former(child)
+      former&.stay
+      grow_back(child, former)
       child.retire(@seconds[:retire])
     end
   end

@@ -34,8 +34,11 @@ module Bontebok
       end
     end
 
+    # With DeploySurge, the trial goes on until all workers are ready.
     def end_trial
-      @on_trial = false
+      return if @workers.size < @trial
+
+      @trial = 0
       @log.dismiss_witness
     end
 

@@ -23,6 +23,8 @@ module Bontebok
 
     def listen; end
 
+    def surge = 0
+
     def close; end
 
     # The number of workers does not change.

@@ -22,6 +22,9 @@ module Bontebok
         @pauses.cut_short
       end
 
+      # How many children there must be.
+      def size = @roster.numbers.size
+
       # Adds a number: one more child is started.
       def more
         @roster.grow

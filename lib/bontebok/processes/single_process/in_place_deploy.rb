@@ -45,9 +45,13 @@ module Bontebok
         @log.info("stopping")
       end
 
-      # Returns the exit status if the command cannot be executed. A second USR1 or USR2 must not end the new program
-      # before it has a handler. A program that is executed inherits IGNORE.
+      # Returns the exit status if the command cannot be executed, or if a signal has told the process to end. From now
+      # on, these signals end the process at once, because a handler would lose them. A second USR1 or USR2 must not end
+      # the new program before it has a handler. A program that is executed inherits IGNORE.
       def execute_again
+        %w[TERM QUIT INT].each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
+        return 0 if @events.take.intersect?(%w[TERM QUIT INT])
+
         %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
         StartCommand.execute(PassedListeners::VARIABLE => @kept)
       rescue SystemCallError => e

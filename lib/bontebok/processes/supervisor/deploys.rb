@@ -16,7 +16,8 @@ module Bontebok
       def generations
         Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
                                       whole: method(:take_effect), failed: method(:fail_deploy),
-                                      keep: method(:seconds_to_keep)) do |number|
+                                      keep: method(:seconds_to_keep),
+                                      surge: ->(child) { @deploys[child]&.surge.to_i }) do |number|
           start_master(number)
         end
       end
