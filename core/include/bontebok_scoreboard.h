@@ -48,6 +48,7 @@ struct bb_scoreboard_lane {
     bool has_request;    /* the host has a request */
     bool leaves;         /* the worker drains */
     uint64_t requests;   /* number of requests that the host has got */
+    uint64_t errors;     /* number of responses 5xx of the host, and of requests past request_timeout */
     uint64_t taken;      /* ms since the host got the current request */
     uint64_t queue_time; /* us; bb_request.queue_time of the current or last request */
     unsigned detached;   /* bb_worker_show_detached(); 0 in all lanes but one of a worker */

@@ -106,6 +106,7 @@ static VALUE held_name(enum bb_held held)
  *   state       :idle, :request, or :between (between two requests)
  *   leaves      whether its worker drains (ends gracefully)
  *   requests    the number of requests that the lane has got so far
+ *   errors      the number of its responses 5xx, and of its requests past RequestTimeout
  *   taken       ms since the lane got its current request, or nil
  *   queue_time  ms that the current request has waited; without a current request, the last one
  *   silent      ms since the last Worker#beat of its process, or nil
@@ -123,6 +124,7 @@ static VALUE show(const struct bb_scoreboard_lane *lane)
     put(shown, "state", ID2SYM(rb_intern(state)));
     put(shown, "leaves", lane->leaves ? Qtrue : Qfalse);
     put(shown, "requests", ULL2NUM(lane->requests));
+    put(shown, "errors", ULL2NUM(lane->errors));
     put(shown, "taken", lane->has_request ? ULL2NUM(lane->taken) : Qnil);
     put(shown, "queue_time", DBL2NUM((double)lane->queue_time / 1000));
     put(shown, "silent", lane->silent < UINT64_MAX ? ULL2NUM(lane->silent) : Qnil);

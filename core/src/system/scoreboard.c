@@ -148,6 +148,7 @@ void bb__scoreboard_give_back(struct bb__slot *slot)
     if (!slot) return;
     atomic_store(&slot->idle, BB_IDLE_NOT);
     atomic_store(&slot->requests, 0);
+    atomic_store(&slot->errors, 0);
     atomic_store(&slot->began, 0);
     atomic_store(&slot->taking, 0);
     atomic_store(&slot->queue_time, 0);
@@ -222,6 +223,7 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
         .leaves = atomic_load(&slot->leaves),
         .has_request = began > 0,
         .requests = atomic_load(&slot->requests),
+        .errors = atomic_load(&slot->errors),
         .taken = began > 0 && now > began ? now - began : 0,
         .queue_time = atomic_load(&slot->queue_time),
         .detached = atomic_load(&slot->detached),
@@ -338,11 +340,6 @@ unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, i
         idle += pid != 0 && pid != own_pid;
     }
     return idle;
-}
-
-unsigned bb__scoreboard_idle(const struct bb_scoreboard *scoreboard, unsigned most)
-{
-    return bb__scoreboard_idle_elsewhere(scoreboard, 0, most);
 }
 
 static bool could_take(const struct bb__slot *slot, uint64_t now)

@@ -20,6 +20,7 @@ module Bontebok
 
       def worker(process)
         parts = ["#{process['busy']} of #{process['threads']} threads busy", "#{process['requests']} requests"]
+        parts << "#{process['errors']} errors" if process["errors"].positive?
         parts << "longest request #{process['longest']} ms" if process["longest"]
         parts << "leaves" if process["leaves"]
         "worker (pid #{process['pid']}): #{parts.join(', ')}"

@@ -18,11 +18,16 @@ module Bontebok
     # workers, nobody would kill a worker that does not end.
     MASTER_SECONDS = 5
 
-    # loaded: called with a master that has loaded the application, before it is told to serve. A false result fails the
-    # deploy. keep: called with a master whose workers are all ready; returns the seconds for which the former master
-    # stays loaded. surge: called with a master whose workers are all ready; returns how many workers it must start
-    # next. whole: called with the same master after that. failed: called with the master of a failed deploy
-    # and the reason. For the others see Children.
+    # All of these are called with a master, except start:
+    #
+    #   loaded   It has loaded the application, and is told to serve next. A false result fails the deploy.
+    #   surge    All workers that it has started are ready. The result is the number of workers that it must start next,
+    #            and the number of former workers that leave; or :hold (see #go_on and #take_back).
+    #   keep     All its workers are ready. The result is the seconds for which the former master stays loaded.
+    #   whole    It serves in place of the former master.
+    #   failed   Its deploy has failed. The second argument is the reason.
+    #
+    # For the others see Children.
     def self.of(config, log, **calls, &start)
       new(limit: limit(config), log: log, **times(config), **calls, &start)
     end
@@ -87,8 +92,9 @@ module Bontebok
     def note_progress(child, step)
       return give_up(child, "cannot listen") if step == :loaded && !child.leaving? && !@loaded.call(child)
 
-      more = step == :whole && child.staying? ? @surge.call(child) : 0
-      return continue(child, more) if more.positive?
+      more, leave = step == :whole && child.staying? ? @surge.call(child) : 0
+      return hold(child) if more == :hold
+      return continue(child, more, leave) if more.positive?
 
       super
       @whole.call(child) if step == :whole && child.staying?

@@ -23,7 +23,11 @@ module Bontebok
 
     def listen; end
 
-    def surge = 0
+    def surge(_master) = 0
+
+    def deadline = nil
+
+    def judge = nil
 
     def close; end
 

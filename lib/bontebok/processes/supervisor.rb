@@ -91,6 +91,7 @@ module Bontebok
 
         wait_for_events
         answer_masters
+        judge_canaries
         take_commands
         @events.take.each { |signal| handle(signal) }
       end

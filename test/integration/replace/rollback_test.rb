@@ -82,11 +82,6 @@ class RollbackTest < Support::TestCase
 
   private
 
-  # The workers of the other release may accept until they have retired.
-  def assert_serves(number, server)
-    assert(eventually(10, "release #{number}") { server.get.body.start_with?("release #{number},") })
-  end
-
   def start(*args, config: nil)
     release(1) unless File.exist?("#{temp_dir}/releases/1")
     args.unshift("--keep-former", "60s", "-w", "1") unless config

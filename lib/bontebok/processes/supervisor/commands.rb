@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../canary"
 require_relative "../rollback"
 require_relative "../../sockets/control/control_socket"
 require_relative "../../version"
@@ -66,6 +67,7 @@ module Bontebok
         return client.finish(1, "the application was loaded by rackup, so only a restart deploys") if @app
         return client.finish(BUSY, "busy: a master starts already") if busy? && !request["supersede"]
 
+        @waiting_canary = canary_of(request)
         @waiting_clients << client if request["wait"]
         deploy("the command deploy")
         client.finish(0, "a new master is executed") unless request["wait"]
@@ -89,6 +91,15 @@ module Bontebok
       # True while a master starts.
       def busy?
         @steps.any? || @deploys.any?
+      end
+
+      # Raises ArgumentError.
+      def canary_of(request)
+        return unless request["canary"]
+
+        Canary.new(Integer(request["canary"]).clamp(1, @workers), Float(request["for"]), Float(request["max_errors"]))
+      rescue TypeError
+        raise ArgumentError, "a canary needs the number of workers, a time and a share of errors"
       end
 
       def command_rollback(request, client)

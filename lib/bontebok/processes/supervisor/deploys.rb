@@ -17,7 +17,7 @@ module Bontebok
         Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
                                       whole: method(:take_effect), failed: method(:fail_deploy),
                                       keep: method(:seconds_to_keep),
-                                      surge: ->(child) { @deploys[child]&.surge.to_i }) do |number|
+                                      surge: ->(child) { @deploys[child]&.surge(child.pid) || 0 }) do |number|
           start_master(number)
         end
       end
@@ -52,7 +52,8 @@ module Bontebok
         reader, stderr = IO.pipe
         child = fork_child(number, own_end, reader) { |channel| become_master(channel, master_end, stderr) }
         report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
-        @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report)
+        @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report, @waiting_canary)
+        @waiting_canary = nil
         child
       rescue SystemCallError
         [own_end, reader].compact.each(&:close)
@@ -81,6 +82,17 @@ module Bontebok
         @deploys.each_value do |deploy|
           deploy.read_report
           deploy.answer(workers: @workers, life_line: @life_line, on_trial: @masters.whole?) if deploy.asked?
+        end
+      end
+
+      # Called in the supervisor's loop. Continues or takes back a deploy whose canary is judged.
+      def judge_canaries
+        @deploys.to_a.each do |child, deploy|
+          case deploy.judge
+          when :good then @masters.go_on(child)
+          when :bad then @masters.take_back(child, "has too many errors")
+          when :few then @masters.take_back(child, "got too few requests to judge it")
+          end
         end
       end
 

@@ -21,7 +21,8 @@ module Bontebok
       end
 
       def next_deadline
-        [@adopted.deadline, @drain_delay.deadline, *(@departure.deadline if @departure && !@stopping)].compact.min
+        [@adopted.deadline, @drain_delay.deadline, *(@departure.deadline if @departure && !@stopping),
+         *@deploys.each_value.map(&:deadline)].compact.min
       end
     end
   end
