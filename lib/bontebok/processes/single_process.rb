@@ -4,12 +4,12 @@ require "io/wait"
 
 require_relative "../workers/app_loader"
 require_relative "child"
-require_relative "../sockets/departure"
 require_relative "../system/clock"
 require_relative "../system/deadline"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
+require_relative "in_place_departure"
 require_relative "in_place_deploy"
 require_relative "../workers/lanes"
 require_relative "../log/log_files"
@@ -23,6 +23,7 @@ module Bontebok
   # The server with `-w 0`: supervisor, master and worker are one process, which never forks. The application may use
   # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
+    include InPlaceDeparture
     include InPlaceDeploy
 
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
@@ -155,24 +156,6 @@ module Bontebok
       end
     end
 
-    # Leaves the addresses to other servers (ReusePort), then drains.
-    def leave(status = 0)
-      return stop_deploying if @kept
-      return if @departure
-
-      @status = status
-      @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
-      drain if @departure.over?
-    end
-
-    def drain
-      return if @deadline
-
-      @log.info("stopping")
-      @deadline = Deadline.new(@config.seconds(:graceful_timeout))
-      @lanes.drain
-    end
-
     def stop_at_once
       @interrupted = true
       @kept = nil
@@ -186,7 +169,7 @@ module Bontebok
       return @serving = !@lanes.detached.over? if @lanes.detached.step
       return give_up if @deadline&.left&.zero?
 
-      drain if @departure&.over?
+      tick_departure
     end
 
     # Ends the process before its requests are finished, with the exit status of the stop.

@@ -4,7 +4,7 @@ require "socket"
 
 module Bontebok
   # Asks the kernel for the TCP sockets of this network namespace, by netlink (sock_diag(7)). Used by ReuseportGroup and
-  # SteeringProbe. Only Linux has this interface, and a sandbox may forbid it: then .sockets raises SystemCallError.
+  # Departure::Probe. Only Linux has this interface, and a sandbox may forbid it: then .sockets raises SystemCallError.
   module InetDiag
     # States of a TCP socket.
     ESTABLISHED = 1
