@@ -185,6 +185,19 @@ static VALUE scoreboard_slow(VALUE self)
     return shown;
 }
 
+/* draining=(value): true: all processes go on serving, but their responses announce the end of the server.
+ * false: takes this back. Works in any process. */
+static VALUE scoreboard_set_draining(VALUE self, VALUE draining)
+{
+    bb_scoreboard_set_draining(scoreboard_of(self)->core, RTEST(draining));
+    return draining;
+}
+
+static VALUE scoreboard_is_draining(VALUE self)
+{
+    return bb_scoreboard_is_draining(scoreboard_of(self)->core) ? Qtrue : Qfalse;
+}
+
 void bbr_init_scoreboard(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Scoreboard", rb_cObject);
@@ -195,4 +208,6 @@ void bbr_init_scoreboard(VALUE core)
     rb_define_method(class, "lanes", scoreboard_lanes, 0);
     rb_define_method(class, "held", scoreboard_held, 0);
     rb_define_method(class, "slow", scoreboard_slow, 0);
+    rb_define_method(class, "draining=", scoreboard_set_draining, 1);
+    rb_define_method(class, "draining?", scoreboard_is_draining, 0);
 }

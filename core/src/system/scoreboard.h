@@ -59,7 +59,8 @@ struct bb__scoreboard_layout {
 
 struct bb_scoreboard {
     struct bb__scoreboard_layout layout;
-    atomic_uint used;                                   /* slots from this number on were never used */
+    atomic_uint used;     /* slots from this number on were never used */
+    atomic_bool draining; /* bb_scoreboard_set_draining(). Each response reads this cache line */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
     atomic_uint_fast64_t slow_readers, slow_senders;    /* see struct bb_scoreboard_slow */
@@ -126,6 +127,12 @@ void bb__scoreboard_label(struct bb__slot *slot, struct bb_slice method, struct 
 void bb__scoreboard_hold(struct bb__slot *slot, enum bb_held held, struct bb_slice method,
                          struct bb_slice path);
 enum bb_held bb__scoreboard_held(const struct bb__slot *slot);
+
+/* scoreboard: NULL is allowed. Must be cheap, because it runs for each response that keeps its connection. */
+static inline bool bb__scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
+{
+    return scoreboard && atomic_load_explicit(&scoreboard->draining, memory_order_relaxed);
+}
 
 static inline void bb__scoreboard_set_idle(struct bb__slot *slot, bool idle)
 {

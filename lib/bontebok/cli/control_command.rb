@@ -4,7 +4,7 @@ require "json"
 
 require_relative "command_line"
 require_relative "../config/config"
-require_relative "../sockets/control_connection"
+require_relative "../sockets/control/control_connection"
 require_relative "status_text"
 require_relative "../usage_error"
 
@@ -19,6 +19,8 @@ module Bontebok
       "reopen" => {},
       "restart-workers" => { "--slowly" => ["slowly", true] },
       "workers" => {},
+      "drain" => {},
+      "resume" => {},
       "status" => { "--json" => ["json", true], "--follow" => ["follow", true] }
     }.freeze
     # Seconds between two lines of `status --follow`.
@@ -32,6 +34,7 @@ module Bontebok
         reopen                           Open the log files again
         restart-workers [--slowly]       Replace the workers, without new code
         workers N|+N|-N                  Change the number of workers
+        drain, resume                    Let ReadyPath respond with 503, and with 200 again
         status [--json] [--follow]       Show what the server and its workers do
 
       --wait ends when the new workers serve, or when the server has ended. --supersede replaces a deploy that is in

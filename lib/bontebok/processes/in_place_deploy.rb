@@ -17,7 +17,7 @@ module Bontebok
 
     def hang_up
       case @config[:signal_hup]
-      when "stop" then leave
+      when "stop" then handle("TERM")
       when "deploy" then deploy("SIGHUP")
       else reopen_logs
       end

@@ -6,6 +6,7 @@ require_relative "../workers/app_loader"
 require_relative "child"
 require_relative "../system/clock"
 require_relative "../system/deadline"
+require_relative "drain_delay"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
@@ -15,6 +16,7 @@ require_relative "../workers/lanes"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
+require_relative "single_loading"
 require_relative "../start_error"
 require_relative "../start_failure"
 require_relative "start_lines"
@@ -25,6 +27,7 @@ module Bontebok
   class SingleProcess
     include InPlaceDeparture
     include InPlaceDeploy
+    include SingleLoading
 
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
@@ -49,11 +52,7 @@ module Bontebok
     private
 
     def run_to_end
-      Process.setproctitle("bontebok")
-      ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
-      @events = SignalQueue.new(*SIGNALS)
-      StartCommand.enter(WorkingDirectory.name) unless @app
-      @listeners.bind
+      prepare
       @config.account.assume
       app = @app || load_app
       MainThread.guard { serve(app) }
@@ -70,34 +69,13 @@ module Bontebok
       @config.hooks.attempt(:after_stopped, log: @log) if @lanes
     end
 
-    # While the application loads, a signal to stop ends the process at once. A second thread handles the signals,
-    # because the application could rescue an exception in the main thread. The second thread is not killed, because it
-    # may be handling a signal. It ends by itself when the application is loaded.
-    def load_app
-      watch = Thread.new { obey_while_loading until @loaded }
-      AppLoader.new(@config[:rackup], @log).load
-    ensure
-      @loaded = true
-      @events.push(:loaded)
-      watch&.join
-      @events.claim(*SIGNALS)
-    end
-
-    def obey_while_loading
-      @events.to_io.wait_readable
-      @events.take.each do |event|
-        case event
-        when "TERM", "QUIT", "INT" then end_while_loading
-        when "HUP" then @config[:signal_hup] == "stop" ? end_while_loading : reopen_logs
-        else handle(event)
-        end
-      end
-    end
-
-    def end_while_loading
-      @log.info("stopped")
-    ensure
-      exit!(0)
+    def prepare
+      Process.setproctitle("bontebok")
+      ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
+      @events = SignalQueue.new(*SIGNALS)
+      StartCommand.enter(WorkingDirectory.name) unless @app
+      @listeners.bind
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
     end
 
     # Only opens the logs again, because there are no workers to replace.
@@ -133,8 +111,9 @@ module Bontebok
     end
 
     def wait_for_events
+      @drain_delay.tick
       sources = [@events, @lanes.request_limits]
-      seconds = @lanes.detached.step || @deadline&.step || @departure&.step
+      seconds = @lanes.detached.step || @deadline&.step || @departure&.step || @drain_delay.step
       ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 
@@ -146,7 +125,7 @@ module Bontebok
     def handle(event)
       case event
       when :lanes_ended then @serving = @lanes.detached.wait?
-      when "TERM", "QUIT" then leave
+      when "TERM", "QUIT" then @drain_delay.begin(ready: @lanes)
       when :leave then leave(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
       when "HUP" then hang_up

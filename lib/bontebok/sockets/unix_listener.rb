@@ -39,16 +39,13 @@ module Bontebok
       end
     end
 
-    # file: see #file.
     def inherit(socket, file)
       @identity = file
       super(socket)
     end
 
     # Device and inode of the socket's file; nil: no file is known.
-    def file
-      @identity
-    end
+    def file = @identity
 
     # Called in a process that was forked before the socket listened. Notes the identity of the file.
     def take_note
@@ -64,9 +61,7 @@ module Bontebok
     end
 
     # Called before another program takes over. After this call, #unlink does nothing.
-    def give_away
-      @owner = nil
-    end
+    def give_away = @owner = nil
 
     # Removes the socket's file, unless another server has replaced the file. Only the first call has an effect, and
     # only while the socket is open, because after the close another file may have the same inode number. Raises

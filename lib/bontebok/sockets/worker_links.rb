@@ -97,6 +97,12 @@ module Bontebok
 
     # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
     # scoreboard stays mapped.
+    # true: the server announces to all clients that it will stop. See Core::Scoreboard#draining=.
+    def draining=(value)
+      @scoreboard.draining = value
+    end
+
+    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open.
     def close
       [*@ends, @memory].compact.each(&:close)
     end

@@ -85,6 +85,11 @@ module Bontebok
                    "Time for a stopping worker to finish its requests. After this time, the worker is killed. 0: at " \
                    "once.",
                    section: TITLE, core: true),
+        Option.new("DrainDelay", DURATION, 0,
+                   "Time from TERM or QUIT to the graceful stop. In this time the server serves, but ReadyPath gets " \
+                   "503, and each response has `Connection: close`, so that clients and load balancers choose " \
+                   "other servers. A second TERM or QUIT ends this time.",
+                   section: TITLE),
         Option.new("SignalHup", HUP, "reopen",
                    "Effect of the signal HUP: reopen, deploy or stop. reopen: the log files are opened again and the " \
                    "workers are replaced. deploy: as the signal USR2. stop: a graceful stop, as in Rhebok.",

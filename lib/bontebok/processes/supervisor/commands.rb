@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../../sockets/control_socket"
+require_relative "../../sockets/control/control_socket"
 require_relative "../../version"
 
 module Bontebok
@@ -49,6 +49,7 @@ module Bontebok
         when "stop" then command_stop(request, client)
         when "reopen", "restart-workers" then command_renew(request, client)
         when "workers" then command_workers(request, client)
+        when "drain", "resume" then command_drain(request, client)
         else client.finish(2, "unknown command #{request['command'].inspect}")
         end
       end
@@ -73,7 +74,9 @@ module Bontebok
       def state
         return "stopping" if @stopping
 
-        busy? ? "deploying" : "serving"
+        return "deploying" if busy?
+
+        @drains ? "draining" : "serving"
       end
 
       # True while a master starts.
@@ -94,6 +97,12 @@ module Bontebok
           renew_workers(request["slowly"] ? :renew_slowly : :renew, "are replaced")
           client.finish(0, "the workers are replaced")
         end
+      end
+
+      def command_drain(request, client)
+        @drains = request["command"] == "drain"
+        @listeners.worker_links.draining = @drains
+        client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
       end
 
       # number: "+N", "-N" or "N".

@@ -115,6 +115,7 @@ module Bontebok
         LogFiles.renew(@config, @log)
         @masters.configure(@config)
         @adopted.configure(@config)
+        @drain_delay.configure(@config)
         watch_restart_file
         move_control
       end

@@ -21,7 +21,7 @@ module Bontebok
       end
 
       def next_deadline
-        [*@adopted.deadline, *(@departure.deadline if @departure && !@stopping)].min
+        [@adopted.deadline, @drain_delay.deadline, *(@departure.deadline if @departure && !@stopping)].compact.min
       end
     end
   end
