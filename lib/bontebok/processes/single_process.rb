@@ -6,11 +6,11 @@ require_relative "../workers/app_loader"
 require_relative "child"
 require_relative "../system/clock"
 require_relative "../system/deadline"
+require_relative "../sockets/departure"
 require_relative "drain_delay"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
-require_relative "in_place_departure"
 require_relative "in_place_deploy"
 require_relative "../workers/lanes"
 require_relative "../log/log_files"
@@ -25,7 +25,6 @@ module Bontebok
   # The server with `-w 0`: supervisor, master and worker are one process, which never forks. The application may use
   # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
-    include InPlaceDeparture
     include InPlaceDeploy
     include SingleLoading
 
@@ -133,6 +132,27 @@ module Bontebok
       when "USR2" then deploy("SIGUSR2")
       when :restart then deploy("#{@config[:restart_file]} has changed")
       end
+    end
+
+    # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
+    def leave(status = 0)
+      return stop_deploying if @deadline
+      return if @departure
+
+      @status = status
+      @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
+      tick_departure
+    end
+
+    # Drains when the addresses are left.
+    def tick_departure
+      drain if @departure && !@deadline && @departure.over?
+    end
+
+    def drain
+      @log.info("stopping")
+      @deadline = Deadline.new(@config.seconds(:graceful_timeout))
+      @lanes.drain
     end
 
     def stop_at_once

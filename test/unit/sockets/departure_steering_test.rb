@@ -20,7 +20,7 @@ class SteeringTest < Support::ListenersCase
 
   def test_a_server_without_another_one_stops_at_once
     assert_predicate steering, :over?
-    assert_empty logged
+    assert_equal "", logged
   end
 
   def test_new_connections_go_to_the_other_server
@@ -45,7 +45,7 @@ class SteeringTest < Support::ListenersCase
     connect(1)
     listener(@ours.to_s)
     steering = begun
-    @ours.group.stub(:half_open, counted([])) { eventually { @calls > 2 || steering.over? } }
+    @ours.group.stub(:members, counted(@ours.group.members)) { eventually { @calls > 3 || steering.over? } }
     refute_predicate steering, :over?
     accept
     assert_ends(steering)
@@ -56,7 +56,7 @@ class SteeringTest < Support::ListenersCase
     listener(@ours.to_s)
     steering = begun
     @ours.group.stub(:half_open, counted([1, 2], [2], [2, 3], [3])) { assert_ends(steering) }
-    assert_equal 5, @calls
+    assert_equal 4, @calls
   end
 
   # After three servers, the older of the two that are left may have the higher number. Here the guess is wrong, too.
@@ -89,6 +89,11 @@ class SteeringTest < Support::ListenersCase
     newcomer.listen
     assert_ends(steering)
     assert_match(/ info .* #{@ours}: another server gets the new connections$/, logged)
+  end
+
+  def test_a_socket_with_another_port_is_not_awaited
+    listeners("127.0.0.1:0", reuse_port: ["true"]).bind
+    assert_predicate steering, :over?
   end
 
   def test_a_server_that_fails_to_start_is_not_awaited

@@ -98,14 +98,18 @@ module Bontebok
       end
 
       def look
-        now = @group.half_open
-        @half_open = @half_open ? @half_open & now : now
+        @half_open = @half_open ? left_of(@half_open) : @group.half_open
         @clean = @half_open.empty? && @group.queued.zero? ? @clean + 1 : 0
         return steer if @probe.accepted_by?(@pids.call)
         return finish if @clean == CLEAN_LOOKS
         return give_up if Clock.now >= @latest
 
         @deadline = Clock.now + INTERVAL
+      end
+
+      # The kernel goes through all its connections for this.
+      def left_of(half_open)
+        half_open.empty? ? half_open : half_open & @group.half_open
       end
 
       def give_up
