@@ -12,7 +12,7 @@ module Bontebok
   # The command `bontebok`. exe/bontebok calls this class, which turns argv into an action and an exit status.
   class CLI
     # The commands for a running server (ControlCommand).
-    COMMANDS = %w[deploy stop reopen restart-workers workers drain resume status].freeze
+    COMMANDS = %w[deploy rollback stop reopen restart-workers workers drain resume status].freeze
 
     # Returns the exit status.
     def self.run(argv)

@@ -15,6 +15,7 @@ module Bontebok
     # { command => { flag => [key of the request, value] } }
     COMMANDS = {
       "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true] },
+      "rollback" => { "--wait" => ["wait", true] },
       "stop" => { "--now" => ["now", true], "--wait" => ["wait", true] },
       "reopen" => {},
       "restart-workers" => { "--slowly" => ["slowly", true] },
@@ -30,6 +31,7 @@ module Bontebok
       Usage: bontebok COMMAND [options]
 
         deploy [--wait] [--supersede]    Load new code, gems and configuration; the old workers serve meanwhile
+        rollback [--wait]                Let the former release serve again (KeepFormer)
         stop [--now] [--wait]            Stop the server
         reopen                           Open the log files again
         restart-workers [--slowly]       Replace the workers, without new code

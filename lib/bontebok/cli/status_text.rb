@@ -7,6 +7,7 @@ module Bontebok
       # server: the Hash of the server's answer (Commands#server_status).
       def of(server)
         [head(server), *server["listeners"].map { |address| "listening on #{address}" },
+         *("generation #{server['former']} is kept for a rollback" if server["former"]),
          *server["processes"].map { |process| worker(process) }].join("\n")
       end
 

@@ -60,11 +60,21 @@ module Bontebok
       read(message)
       @listeners = @former_listeners.next(@config)
       @listeners.bind
-      send_descriptors(life_line, generation: @generation, workers: count(workers), on_trial: on_trial)
-    rescue StartError, KeyError, TypeError, ArgumentError, SystemCallError => e
+      send_descriptors(life_line, generation: @generation, workers: first_workers(workers),
+                                  trial: on_trial ? @wanted : 0)
+    rescue StandardError => e # the message can be malformed in many ways, and the supervisor must not end
       refuse(e)
     ensure
       @handshake.close
+    end
+
+    # Returns how many workers the master must start next (DeploySurge); 0: it has all its workers.
+    def surge
+      return 0 unless @wanted
+
+      step = [@wanted - @started, @config[:deploy_surge]].min
+      @started += step
+      step
     end
 
     # The number of workers. present: the present number, which signals may have changed.
@@ -81,6 +91,11 @@ module Bontebok
     # Reads what the master has written to its standard error.
     def read_report
       @report.take(copy: !@sent)
+    end
+
+    # Makes the new addresses listen. Raises StartError.
+    def listen
+      @listeners&.listen
     end
 
     # Called when the master serves.
@@ -103,6 +118,13 @@ module Bontebok
     end
 
     private
+
+    # The number of workers that the master starts first.
+    def first_workers(present)
+      @wanted = count(present)
+      surge = @config[:deploy_surge]
+      @started = surge.positive? ? [surge, @wanted].min : @wanted
+    end
 
     def read(message)
       unless message["protocol"] == PROTOCOL

@@ -11,12 +11,12 @@ require_relative "drain_delay"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
-require_relative "in_place_deploy"
 require_relative "../workers/lanes"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
-require_relative "single_loading"
+require_relative "single_process/in_place_deploy"
+require_relative "single_process/loading"
 require_relative "../start_error"
 require_relative "../start_failure"
 require_relative "start_lines"
@@ -26,7 +26,7 @@ module Bontebok
   # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
     include InPlaceDeploy
-    include SingleLoading
+    include Loading
 
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../rollback"
 require_relative "../../sockets/control/control_socket"
 require_relative "../../version"
 
@@ -39,12 +40,18 @@ module Bontebok
       end
 
       def take_commands
-        @control&.take { |request, client| obey_command(request, client) }
+        @control&.take do |request, client|
+          obey_command(request, client)
+        rescue StandardError => e # the supervisor must not end
+          @log.error("the command #{request['command']} has failed", e)
+          client.finish(1, e.message)
+        end
       end
 
       def obey_command(request, client)
         case request["command"]
         when "deploy" then command_deploy(request, client)
+        when "rollback" then command_rollback(request, client)
         when "status" then client.finish(0, server: server_status)
         when "stop" then command_stop(request, client)
         when "reopen", "restart-workers" then command_renew(request, client)
@@ -67,7 +74,7 @@ module Bontebok
       # All values are JSON.
       def server_status
         { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, generation: @serving_generation, workers: @workers,
-          state: state,
+          state: state, former: (@former.first if @masters.keeps?),
           listeners: @listeners.map(&:to_s), processes: @listeners.worker_links.processes }
       end
 
@@ -82,6 +89,16 @@ module Bontebok
       # True while a master starts.
       def busy?
         @steps.any? || @deploys.any?
+      end
+
+      def command_rollback(request, client)
+        return client.finish(1, "the server stops") if @stopping
+        return client.finish(BUSY, "busy: a master starts already") if busy?
+        return client.finish(1, "no former generation is kept (KeepFormer)") unless @masters.keeps?
+
+        @log.info("the command rollback: the former master starts workers")
+        @deploys[@masters.roll_back] = Rollback.new(*@former, request["wait"] ? [client] : [])
+        client.finish(0, "the former master starts workers") unless request["wait"]
       end
 
       def command_stop(request, client)

@@ -15,7 +15,9 @@ module Bontebok
 
       def generations
         Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
-                                      whole: method(:take_effect), failed: method(:fail_deploy)) do |number|
+                                      whole: method(:take_effect), failed: method(:fail_deploy),
+                                      keep: method(:seconds_to_keep),
+                                      surge: ->(child) { @deploys[child]&.surge.to_i }) do |number|
           start_master(number)
         end
       end
@@ -84,17 +86,25 @@ module Bontebok
 
       # Called when a master has loaded the application. Returns whether its listeners listen.
       def open_listeners(child)
-        @deploys[child]&.listeners&.listen
+        @deploys[child]&.listen
         true
       rescue StartError => e
         @log.error(e.message)
         false
       end
 
+      # The seconds for which the former master stays loaded when this master replaces it. If an address is closed, the
+      # former master does not stay, because it would keep the address.
+      def seconds_to_keep(child)
+        deploy = @deploys[child] or return 0
+        (@listeners.to_a - deploy.listeners.to_a).empty? ? deploy.config.seconds(:keep_former) : 0
+      end
+
       # Called when all workers of a master are ready.
       def take_effect(child)
         deploy = @deploys.delete(child) or return
         former = @listeners
+        @former = [@serving_generation, @config, @listeners]
         @serving_generation = deploy.generation
         @workers = deploy.count(@workers)
         @config = deploy.config
