@@ -4,9 +4,9 @@ require "io/wait"
 
 require_relative "../workers/app_loader"
 require_relative "child"
-require_relative "../sockets/departure"
 require_relative "../system/clock"
 require_relative "../system/deadline"
+require_relative "../sockets/departure"
 require_relative "drain_delay"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
@@ -134,19 +134,22 @@ module Bontebok
       end
     end
 
-    # Leaves the addresses to other servers (ReusePort), then drains.
+    # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
     def leave(status = 0)
-      return stop_deploying if @kept
+      return stop_deploying if @deadline
       return if @departure
 
       @status = status
       @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
-      drain if @departure.over?
+      tick_departure
+    end
+
+    # Drains when the addresses are left.
+    def tick_departure
+      drain if @departure && !@deadline && @departure.over?
     end
 
     def drain
-      return if @deadline
-
       @log.info("stopping")
       @deadline = Deadline.new(@config.seconds(:graceful_timeout))
       @lanes.drain
@@ -165,7 +168,7 @@ module Bontebok
       return @serving = !@lanes.detached.over? if @lanes.detached.step
       return give_up if @deadline&.left&.zero?
 
-      drain if @departure&.over?
+      tick_departure
     end
 
     # Ends the process before its requests are finished, with the exit status of the stop.

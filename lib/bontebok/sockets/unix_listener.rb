@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../system/directory_lock"
 require_relative "listener"
 require_relative "socket_access"
 
@@ -9,11 +10,6 @@ module Bontebok
   # start fails. If that server is dead, the file is removed. The file is created under its final name, without a
   # rename: see docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md. SharedUnixListener renames.
   class UnixListener < Listener
-    # Number of attempts to lock the directory. Another start holds the lock for less than a millisecond.
-    LOCK_ATTEMPTS = 25
-    # Seconds between two attempts.
-    LOCK_INTERVAL = 0.02
-
     # access: the SocketAccess of the file.
     def initialize(address, backlog:, access:)
       super(address, backlog: backlog)
@@ -166,30 +162,11 @@ module Bontebok
       raise StartError, "cannot listen on #{address}: Address already in use by process #{pid}"
     end
 
-    # Runs the block under a lock on the directory. A socket that is bound and does not listen yet looks like the socket
-    # of a dead server. So servers that start at the same moment must check the path one after the other. If the
-    # directory cannot be read, or another process keeps the lock, the block runs without a lock. This is safe unless
-    # another server starts at the same moment.
-    def alone_in_directory
-      directory = lock_directory
-      yield
-    ensure
-      # A process that was forked in the block has a copy of the descriptor, so a close alone would not release the
-      # lock.
-      directory&.flock(File::LOCK_UN)
-      directory&.close
-    end
-
-    def lock_directory
-      directory = File.new(File.dirname(path))
-      LOCK_ATTEMPTS.times do
-        return directory if directory.flock(File::LOCK_EX | File::LOCK_NB)
-
-        sleep(LOCK_INTERVAL)
-      end
-      directory
-    rescue SystemCallError
-      directory
+    # A socket that is bound and does not listen yet looks like the socket of a dead server. So servers that start at
+    # the same moment must check the path one after the other. Without a lock, this is safe unless another server starts
+    # at the same moment.
+    def alone_in_directory(&)
+      DirectoryLock.hold(File.dirname(path), &)
     end
 
     def identity(path)

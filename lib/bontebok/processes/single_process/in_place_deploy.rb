@@ -25,7 +25,7 @@ module Bontebok
       end
 
       def deploy(reason)
-        return @log.info("#{reason}: the server stops already") if @deadline
+        return @log.info("#{reason}: the server stops already") if @deadline || @departure
         return @log.info("#{reason}: the server still starts") unless @lanes
         return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
 
