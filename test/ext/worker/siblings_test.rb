@@ -40,6 +40,14 @@ class ExtSiblingsTest < Support::LaneCase
     [gated, kept].each { |client| client&.close }
   end
 
+  def test_the_scoreboard_counts_responses_with_errors
+    scoreboard = Core::Scoreboard.new(2)
+    queue = Socket.pair(:UNIX, :SEQPACKET).map { |socket| lent(socket) }
+    server = serve(siblings: [queue, scoreboard]) { |env| [env["PATH_INFO"].delete("/").to_i, {}, []] }
+    %w[/200 /404 /499 /500 /503].each { |path| server.get(path) }
+    assert_equal [5, 2], scoreboard.lanes.first.values_at(:requests, :errors)
+  end
+
   def test_the_scoreboard_shows_the_state_of_each_lane
     assert_empty Core::Scoreboard.new(8).lanes
     one, _other, entered, leave = siblings
