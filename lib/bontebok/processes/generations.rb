@@ -2,6 +2,7 @@
 
 require_relative "children"
 require_relative "../system/clock"
+require_relative "../system/process_stop"
 
 module Bontebok
   # The supervisor's masters. A generation is a master with its workers. During a deploy there are two generations. The
@@ -49,6 +50,13 @@ module Bontebok
     def tick
       super
       give_up_late_ones unless @stopping
+    end
+
+    # True if a master that serves has an open channel and is not frozen.
+    def answering?
+      @roster.audible.any? do |child|
+        child.reached?(:ready) && !child.leaving? && ProcessStop.of(child.pid).nil?
+      end
     end
 
     private

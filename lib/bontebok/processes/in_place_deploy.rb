@@ -48,7 +48,7 @@ module Bontebok
     # before it has a handler. A program that is executed inherits IGNORE.
     def execute_again
       %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
-      StartCommand.execute(PassedListeners::VARIABLE => @kept)
+      StartCommand.execute(PassedListeners::VARIABLE => @kept, **@service.variables)
     rescue SystemCallError => e
       @log.error("the start command cannot be executed", e)
       1

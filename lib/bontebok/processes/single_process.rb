@@ -15,6 +15,7 @@ require_relative "../workers/lanes"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
+require_relative "single_service"
 require_relative "../start_error"
 require_relative "../start_failure"
 require_relative "start_lines"
@@ -24,15 +25,18 @@ module Bontebok
   # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
     include InPlaceDeploy
+    include SingleService
 
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
     # app: the application, if rackup has loaded it; nil: this class loads it.
-    def initialize(config, listeners, log:, app: nil)
+    # service: the ServiceReport.
+    def initialize(config, listeners, log:, service:, app: nil)
       @config = config
       @listeners = listeners
       @log = log
+      @service = service
       @app = app
       @status = 1
       @interrupted = false
@@ -83,7 +87,8 @@ module Bontebok
     end
 
     def obey_while_loading
-      @events.to_io.wait_readable
+      tick_service
+      @events.to_io.wait_readable(@service.step)
       @events.take.each do |event|
         case event
         when "TERM", "QUIT", "INT" then end_while_loading
@@ -116,7 +121,8 @@ module Bontebok
       @serving = true
       watch_restart_file
       run_booted_hook
-      wait_for_events while @serving
+      tick_service
+      wait_for_events.then { tick_service } while @serving
     end
 
     # The hook runs without the guard of MainThread. A thread that the hook starts would inherit the guard, and Timeout
@@ -133,7 +139,7 @@ module Bontebok
 
     def wait_for_events
       sources = [@events, @lanes.request_limits]
-      seconds = @lanes.detached.step || @deadline&.step || @departure&.step
+      seconds = [@lanes.detached.step || @deadline&.step || @departure&.step, @service.step].compact.min
       ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 

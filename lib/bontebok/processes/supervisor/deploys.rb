@@ -97,6 +97,7 @@ module Bontebok
         former = @listeners
         @serving_generation = deploy.generation
         @workers = deploy.count(@workers)
+        @foreign = deploy.foreign?
         @config = deploy.config
         @listeners = deploy.listeners
         @listeners.take_effect(former)

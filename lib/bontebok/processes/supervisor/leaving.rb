@@ -21,7 +21,7 @@ module Bontebok
       end
 
       def next_deadline
-        [*@adopted.deadline, *(@departure.deadline if @departure && !@stopping)].min
+        [*@adopted.deadline, *service_deadline, *(@departure.deadline if @departure && !@stopping)].min
       end
     end
   end
