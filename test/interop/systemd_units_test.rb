@@ -26,7 +26,7 @@ class SystemdUnitsTest < Support::TestCase
   COMMAND = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
 
   def setup
-    @manager = Support::NotifySocket.new(File.join(temp_dir, "notify"))
+    @manager = Support::NotifySocket.new(File.join(temp_dir, "notify")).follow
     @units = File.read(DOCUMENT).scan(UNIT).to_h.merge("puma.service" => PUMA)
   end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "io/wait"
 require "socket"
 
 module Support
@@ -15,14 +16,18 @@ module Support
       @socket = Socket.new(:UNIX, :DGRAM)
       @socket.bind(Socket.sockaddr_un(path.sub(/\A@/, "\0")))
       @messages = []
+      @lock = Mutex.new
+    end
+
+    # Reads each message at once, as a service manager does. Returns self.
+    def follow
+      @reader = Thread.new { loop { read if @socket.wait_readable } }
+      self
     end
 
     # All messages that have come: [{ name => value }, ...].
     def messages
-      while (text, _, _, *controls = @socket.recvmsg_nonblock(scm_rights: true, exception: false)) != :wait_readable
-        fields = text.lines(chomp: true).to_h { |line| line.split("=", 2) }
-        @messages << Message.new(fields, controls.flat_map { |control| control.unix_rights.to_a })
-      end
+      read
       @messages.map(&:fields)
     end
 
@@ -33,7 +38,7 @@ module Support
 
     # The descriptors in the store: { name => socket }.
     def store
-      messages
+      read
       @messages.each_with_object({}) do |message, store|
         name = message.fields["FDNAME"]
         store[name] = message.sockets.first if message.fields.key?("FDSTORE")
@@ -43,14 +48,32 @@ module Support
 
     # Drops all messages and the store.
     def forget
-      messages
-      @messages.flat_map(&:sockets).each(&:close)
+      read
+      @messages.flat_map(&:sockets).reject(&:closed?).each(&:close)
       @messages.clear
     end
 
     def close
-      forget
+      @reader&.kill&.join
+      forget unless @socket.closed?
       @socket.close
+    end
+
+    private
+
+    def read
+      @lock.synchronize do
+        until (message = @socket.recvmsg_nonblock(scm_rights: true, exception: false)) == :wait_readable
+          note(*message)
+        end
+      end
+    end
+
+    def note(text, _address, _flags, *controls)
+      fields = text.lines(chomp: true).to_h { |line| line.split("=", 2) }
+      sockets = controls.flat_map { |control| control.unix_rights.to_a }
+      sockets.each(&:close) if fields.key?("BARRIER")
+      @messages << Message.new(fields, sockets)
     end
   end
 end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
 require_relative "../system/clock"
 require_relative "../sockets/listener_store"
 require_relative "../sockets/service_manager"
@@ -17,6 +19,11 @@ module Bontebok
     INTERVAL = 5
     # Seconds until a message is repeated.
     RETRY = 0.1
+    # Seconds that the service manager gets to drop the listeners from its store, and then to close them: systemd closes
+    # them in a thread. The interval of the checks.
+    PATIENCE = 1
+    GRACE = 0.05
+    CHECK = 0.01
 
     def initialize(manager, store)
       @manager = manager
@@ -42,12 +49,24 @@ module Bontebok
       late = late?(config.seconds(:deploy_timeout))
       every(:extension, INTERVAL) { @manager.tell(EXTEND_TIMEOUT_USEC: EXTENSION * 1_000_000) unless late } if waited?
       watch(late, &alive) if @watchdog
-      @store.keep(state == :stopping ? [] : listeners) if listeners.listening?
+      return unless listeners.listening?
+
+      state == :stopping ? release : @store.keep(listeners)
+    end
+
+    # False while the service manager still has copies of the listeners. If the workers closed their copies first, the
+    # connections that come in between would be reset.
+    def released?
+      return true unless @patience
+
+      pass_barrier if @barrier&.wait_readable(0)
+      @patience <= Clock.now
     end
 
     # The time of the next #tick; nil: any time.
     def deadline
       return unless wanted?
+      return Clock.now + CHECK unless released?
       return Clock.now + RETRY if @unsent
 
       [(@due[:extension] if waited?), @due[:watchdog]].compact.min
@@ -75,6 +94,20 @@ module Bontebok
       @state = state
       @since = Clock.now
       @due.delete(:extension)
+    end
+
+    def release
+      return if @patience
+
+      @patience = Clock.now + PATIENCE
+      @store.keep([])
+      @barrier = @manager.barrier
+    end
+
+    def pass_barrier
+      @barrier.close
+      @barrier = nil
+      @patience = Clock.now + GRACE
     end
 
     def message(state)

@@ -168,7 +168,6 @@ module Bontebok
 
       @status = status
       @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
-      drain if @departure.over?
     end
 
     def drain
@@ -190,9 +189,8 @@ module Bontebok
 
     def time_is_over
       return @serving = !@lanes.detached.over? if @lanes.detached.step
-      return give_up if @deadline&.left&.zero?
 
-      drain if @departure&.over?
+      give_up if @deadline&.left&.zero?
     end
 
     # Ends the process before its requests are finished, with the exit status of the stop.

@@ -9,6 +9,7 @@ module Bontebok
     def tick_service
       state, status = service_state
       @service.tick(state, status: status, listeners: @listeners, config: @config) { true }
+      drain if @departure && @service.released? && @departure.over?
     end
 
     def service_state

@@ -49,7 +49,7 @@ module Bontebok
     # FDPOLL=0: the service manager need not watch the socket.
     def store(listener)
       name = name(listener)
-      name.size > LONGEST_NAME || @manager.tell(FDSTORE: 1, FDNAME: name, FDPOLL: 0, socket: listener.socket)
+      name.size > LONGEST_NAME || @manager.tell(FDSTORE: 1, FDNAME: name, FDPOLL: 0, io: listener.socket)
     end
 
     def name(listener)

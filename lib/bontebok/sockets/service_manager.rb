@@ -38,12 +38,12 @@ module Bontebok
       microseconds / 1_000_000.0 if present? && microseconds.positive?
     end
 
-    # socket: goes with the message. Returns false if the message must be sent again, because the queue of the service
+    # io: its descriptor goes with the message. Returns false if the message must be sent again, because the queue of the service
     # manager is full. The socket is opened for each message, so no forked process has it.
-    def tell(socket: nil, **fields)
+    def tell(io: nil, **fields)
       return true unless present?
 
-      rights = Socket::AncillaryData.unix_rights(socket) if socket
+      rights = Socket::AncillaryData.unix_rights(io) if io
       text = fields.map { |name, value| "#{name}=#{value}" }.join("\n")
       Socket.open(:UNIX, :DGRAM) { |one| one.sendmsg_nonblock(text, 0, @address, *rights) }
       true
@@ -51,6 +51,18 @@ module Bontebok
       false
     rescue SystemCallError, IOError
       true
+    end
+
+    # Returns the end of a pipe that becomes readable when the service manager has obeyed all messages, or is gone. nil:
+    # no pipe can be made.
+    def barrier
+      reader, writer = IO.pipe
+      tell(BARRIER: 1, io: writer)
+      reader
+    rescue SystemCallError
+      nil
+    ensure
+      writer&.close
     end
   end
 end

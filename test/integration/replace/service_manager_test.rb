@@ -20,7 +20,7 @@ class ServiceManagerTest < Support::TestCase
   FOR_ITSELF = ["sh", "-c", "LISTEN_PID=$$; export LISTEN_PID; exec \"$@\"", "sh"].freeze
 
   def setup
-    @manager = Support::NotifySocket.new(File.join(temp_dir, "notify"))
+    @manager = Support::NotifySocket.new(File.join(temp_dir, "notify")).follow
     rackup_file("config.ru", APP)
   end
 

@@ -7,7 +7,7 @@ require "bontebok/processes/service_report"
 # Tests what the service manager is told, and when. The clock, the service manager and the store are stand-ins.
 class ServiceReportTest < Support::TestCase
   # Collects the messages. A message is refused while `full` is true.
-  Manager = Struct.new(:watchdog, :full, :told) do
+  Manager = Struct.new(:watchdog, :full, :told, :barrier) do
     def present?
       true
     end
@@ -107,6 +107,25 @@ class ServiceReportTest < Support::TestCase
     assert_same @listeners, @store.kept
     tick(:stopping)
     assert_empty @store.kept
+  end
+
+  def test_the_server_waits_until_the_service_manager_has_closed_the_listeners
+    @listeners = Listeners.new(true)
+    { -> { @writer.close } => 0.05, -> { @now += 1 } => 0 }.each do |event, grace|
+      @report = nil
+      @manager.barrier, @writer = IO.pipe
+      assert_predicate report, :released?
+      tick(:stopping)
+      2.times { refute_predicate report, :released? }
+      assert_in_delta 0.01, report.step
+      event.call
+      assert_equal grace.zero?, report.released?
+      @now += grace
+      assert_predicate report, :released?
+      tick(:stopping)
+      assert_predicate report, :released?
+      [@manager.barrier, @writer].each(&:close)
+    end
   end
 
   private

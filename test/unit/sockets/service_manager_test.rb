@@ -23,7 +23,7 @@ class ServiceManagerTest < Support::TestCase
   def test_a_message_can_have_a_socket
     listen
     TCPServer.open("127.0.0.1", 0) do |server|
-      assert manager.tell(FDSTORE: 1, FDNAME: "web", socket: server)
+      assert manager.tell(FDSTORE: 1, FDNAME: "web", io: server)
       assert_equal server.local_address.ip_port, @socket.store.fetch("web").local_address.ip_port
     end
   end
@@ -53,7 +53,7 @@ class ServiceManagerTest < Support::TestCase
     assert manager.tell(READY: 1)
     listen.close
     assert manager.tell(READY: 1)
-    TCPServer.new("127.0.0.1", 0).tap(&:close).then { |closed| assert manager.tell(FDSTORE: 1, socket: closed) }
+    TCPServer.new("127.0.0.1", 0).tap(&:close).then { |closed| assert manager.tell(FDSTORE: 1, io: closed) }
   end
 
   # The kernel's queue of the socket has a limit (net.unix.max_dgram_qlen).
@@ -64,6 +64,17 @@ class ServiceManagerTest < Support::TestCase
     assert_operator sent, :>, 0
     assert_equal sent, @socket.messages.size
     assert manager.tell(READY: 1)
+  end
+
+  def test_a_barrier_ends_when_the_messages_are_read
+    listen
+    barrier = manager.barrier
+    assert_nil barrier.wait_readable(0)
+    assert_equal [{ "BARRIER" => "1" }], @socket.messages
+    assert_nil barrier.read_nonblock(1, exception: false)
+    barrier.close
+    @socket.close
+    manager.barrier.then { |gone| assert_nil gone.tap(&:wait_readable).read(1) }
   end
 
   def test_the_watchdog_has_a_time

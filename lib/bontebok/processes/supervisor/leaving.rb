@@ -17,7 +17,7 @@ module Bontebok
 
       # Stops the server when the addresses are left.
       def tick_departure
-        stop(:drain) if @departure && !@stopping && @departure.over?
+        stop(:drain) if @departure && !@stopping && @service.released? && @departure.over?
       end
 
       def next_deadline
