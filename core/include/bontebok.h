@@ -179,6 +179,7 @@ struct bb_settings {
     char access_log[BB_ACCESS_LOG_MAX];           /* target of the access log, see below; empty: no log */
     char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* see below */
     char health_paths[256];                           /* paths separated by spaces, see max_queue below */
+    char ready_path[256], live_path[256];             /* see bontebok_scoreboard.h; empty: off */
     char x_sendfile[1024];                            /* see bb_reply_named_file(); empty: off */
     char unbuffered_bodies[1024];                     /* paths separated by spaces, see bb_request_read() */
 };
@@ -360,8 +361,7 @@ int bb_reply_interim(struct bb_lane *lane);
  * bb_lane_hijack(). After a 101 with Upgrade, the body is the other protocol. Errors: BB_ENOMEM. */
 int bb_reply_head(struct bb_lane *lane, uint64_t body_length);
 
-/* True: this response has no body (HEAD, 1xx except an upgrade, 204, 205, 304). Valid after bb_reply_head().
- */
+/* True: the response has no body (HEAD, 1xx but no upgrade, 204, 205, 304). Valid after bb_reply_head(). */
 bool bb_reply_bodyless(const struct bb_lane *lane);
 
 /* True: bytes of this response may have reached the client. */

@@ -48,6 +48,7 @@ struct bb_scoreboard_lane {
     bool has_request;    /* the host has a request */
     bool leaves;         /* the worker drains */
     uint64_t requests;   /* number of requests that the host has got */
+    uint64_t errors;     /* number of responses 5xx of the host, and of requests past request_timeout */
     uint64_t taken;      /* ms since the host got the current request */
     uint64_t queue_time; /* us; bb_request.queue_time of the current or last request */
     unsigned detached;   /* bb_worker_show_detached(); 0 in all lanes but one of a worker */
@@ -70,6 +71,23 @@ struct bb_scoreboard_slow bb_scoreboard_slow(const struct bb_scoreboard *scorebo
  * slot or a later one. */
 int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
                        struct bb_scoreboard_lane *lane);
+
+/* Announces the end of the server to its clients. While `draining` is true, the workers of all processes
+ * serve as before, but the last response of each connection is the next one: it has "Connection: close".
+ * Requests for ready_path get 503. Any process that has the scoreboard may call these two. Any thread. */
+void bb_scoreboard_set_draining(struct bb_scoreboard *scoreboard, bool draining);
+bool bb_scoreboard_is_draining(const struct bb_scoreboard *scoreboard);
+
+/* Probes: the core itself responds to requests for the paths `ready_path` and `live_path` (struct
+ * bb_settings), also while the host works in all lanes of all processes. This needs the I/O thread and a
+ * scoreboard. A path is compared without its query, and is not decoded. GET and HEAD get 200 or 503, other
+ * methods get 405.
+ *
+ *     ready_path   503 while bb_scoreboard_is_draining()
+ *     live_path    503 if no worker is alive. A worker is not alive if one of its lanes has had a request for
+ *                  worker_timeout, and the last bb_worker_beat() was as long ago. It is not alive either if
+ *                  one of its lanes waits, but did not take a request (SIGSTOP). A worker that has never
+ *                  called bb_worker_beat() counts as alive. If worker_timeout is 0, all workers do */
 
 /* Frees the scoreboard in this process only. No worker of this process may use the scoreboard any more. NULL
  * is allowed. */

@@ -106,6 +106,7 @@ static VALUE held_name(enum bb_held held)
  *   state       :idle, :request, or :between (between two requests)
  *   leaves      whether its worker drains (ends gracefully)
  *   requests    the number of requests that the lane has got so far
+ *   errors      the number of its responses 5xx, and of its requests past RequestTimeout
  *   taken       ms since the lane got its current request, or nil
  *   queue_time  ms that the current request has waited; without a current request, the last one
  *   silent      ms since the last Worker#beat of its process, or nil
@@ -123,6 +124,7 @@ static VALUE show(const struct bb_scoreboard_lane *lane)
     put(shown, "state", ID2SYM(rb_intern(state)));
     put(shown, "leaves", lane->leaves ? Qtrue : Qfalse);
     put(shown, "requests", ULL2NUM(lane->requests));
+    put(shown, "errors", ULL2NUM(lane->errors));
     put(shown, "taken", lane->has_request ? ULL2NUM(lane->taken) : Qnil);
     put(shown, "queue_time", DBL2NUM((double)lane->queue_time / 1000));
     put(shown, "silent", lane->silent < UINT64_MAX ? ULL2NUM(lane->silent) : Qnil);
@@ -185,6 +187,19 @@ static VALUE scoreboard_slow(VALUE self)
     return shown;
 }
 
+/* draining=(value): true: all processes go on serving, but their responses announce the end of the server.
+ * false: takes this back. Works in any process. */
+static VALUE scoreboard_set_draining(VALUE self, VALUE draining)
+{
+    bb_scoreboard_set_draining(scoreboard_of(self)->core, RTEST(draining));
+    return draining;
+}
+
+static VALUE scoreboard_is_draining(VALUE self)
+{
+    return bb_scoreboard_is_draining(scoreboard_of(self)->core) ? Qtrue : Qfalse;
+}
+
 void bbr_init_scoreboard(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Scoreboard", rb_cObject);
@@ -195,4 +210,6 @@ void bbr_init_scoreboard(VALUE core)
     rb_define_method(class, "lanes", scoreboard_lanes, 0);
     rb_define_method(class, "held", scoreboard_held, 0);
     rb_define_method(class, "slow", scoreboard_slow, 0);
+    rb_define_method(class, "draining=", scoreboard_set_draining, 1);
+    rb_define_method(class, "draining?", scoreboard_is_draining, 0);
 }

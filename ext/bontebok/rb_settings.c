@@ -46,6 +46,10 @@ static int set_setting(VALUE name, VALUE value, VALUE argument)
         set_text(settings->access_log_format, sizeof settings->access_log_format, name, value);
     else if (strcmp(wanted, "health_paths") == 0)
         set_text(settings->health_paths, sizeof settings->health_paths, name, value);
+    else if (strcmp(wanted, "ready_path") == 0)
+        set_text(settings->ready_path, sizeof settings->ready_path, name, value);
+    else if (strcmp(wanted, "live_path") == 0)
+        set_text(settings->live_path, sizeof settings->live_path, name, value);
     else if (strcmp(wanted, "unbuffered_bodies") == 0)
         set_text(settings->unbuffered_bodies, sizeof settings->unbuffered_bodies, name, value);
     else if (strcmp(wanted, "x_sendfile") == 0)

@@ -1,4 +1,5 @@
 /* worker_life.c: creates and frees workers and their I/O threads. See bontebok.h for the contracts. */
+#include "conn/conn_probe.h"
 #include "io_thread/io_thread.h"
 
 #include <limits.h>
@@ -63,7 +64,8 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->settings = *settings;
     worker->pid = (int)getpid();
     worker->limits.counts_time = settings->request_timeout > 0 || settings->request_timeout_soft > 0 ||
-                                 settings->queue_timeout > 0 || settings->max_queue > 0;
+                                 settings->queue_timeout > 0 || settings->max_queue > 0 ||
+                                 bb__has_probe_paths(settings);
     worker->room.reserve = find_reserve();
     bb__worker_set_room(worker, 0);
     worker->spool_budget.max = settings->spool_max;

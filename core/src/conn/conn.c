@@ -1,6 +1,7 @@
 /* conn.c: the receiving side of a connection: heads and timeouts. conn_body.c is for bodies. See conn.h for
  * the states. */
 #include "conn/conn_body.h"
+#include "conn/conn_probe.h"
 
 #include <stdlib.h>
 
@@ -100,6 +101,7 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
     }
     bb__conn_note_method(conn, context);
     if (code != BB_OK) return reject_head(conn, context, code);
+    if (context->has_probes && bb__conn_is_probe(context)) return bb__conn_answer_probe(conn, context);
     if (!context->head.chunked && context->head.content_length == 0) return bb__conn_serve(conn, context);
     return bb__conn_begin_body(conn, context);
 }

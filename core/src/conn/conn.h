@@ -216,6 +216,7 @@ struct bb__conn_context {
     const uint64_t *listeners; /* one bit per listener number; constant after the first lane was made */
     uint64_t read_at; /* us, the value for ready_at of requests that are read now; 0: they need not wait */
     bool draining;    /* the worker is to end gracefully */
+    bool has_probes;  /* ready_path or live_path is set (conn_probe.h) */
 };
 
 #define BB_SCRATCH_SIZE (64 * 1024)

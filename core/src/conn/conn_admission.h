@@ -1,6 +1,7 @@
 /* conn_admission.h: limits how many complete requests wait for a lane (a thread that serves requests), and
  * for how long (MaxQueue, QueueTimeout). Used by conn, connection sets (the connections of one lane) and the
- * I/O thread, if one of these options is set. Does not choose the lane. */
+ * I/O thread, if one of these options is set, or a path for probes (conn_probe.h). Does not choose the
+ * lane. */
 #ifndef BB_CONN_ADMISSION_H
 #define BB_CONN_ADMISSION_H
 
@@ -39,6 +40,11 @@ bool bb__conn_is_overdue(const struct bb__conn *conn, const struct bb__conn_cont
  * hold the health check, and requests after it in the queue are rejected in time. Has no effect on other
  * requests. */
 void bb__conn_restart_health_check(struct bb__conn *conn, const struct bb__conn_context *context);
+
+/* In conn_reject.c: responds to the complete request of a SERVED connection, whose head is context->head.
+ * Keeps the connection alive if the client wants keep-alive. retry_after: s; 0: no Retry-After. */
+enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context *context, int status,
+                                  uint32_t retry_after);
 
 /* In conn_reject.c: sends 503 with Retry-After. Keeps the connection alive if the whole request has come and
  * the client wants keep-alive. */

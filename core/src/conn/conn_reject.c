@@ -1,5 +1,5 @@
-/* conn_reject.c: error responses to requests that the host (the program that calls the core) never sees. See
- * conn.h and conn_admission.h. */
+/* conn_reject.c: the core's responses to requests that the host (the program that calls the core) never sees.
+ * See conn.h and conn_admission.h. */
 #include "conn/conn_admission.h"
 #include "http/h1_reply.h"
 
@@ -31,6 +31,33 @@ enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_c
     return code == BB_AGAIN ? bb__conn_await_taking(conn, context) : bb__conn_after_response(conn, context);
 }
 
+/* ---- responses that keep the connection ---- */
+
+static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    const struct bb_settings *settings = context->settings;
+    if (!context->head.keep_alive || context->draining) return false;
+    if (bb__scoreboard_is_draining(context->admission->scoreboard)) return false;
+    return settings->keepalive_timeout > 0 &&
+           (settings->max_keepalive_requests == 0 || conn->served < settings->max_keepalive_requests);
+}
+
+enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context *context, int status,
+                                  uint32_t retry_after)
+{
+    const struct bb__h1_error error = {.status = status,
+                                       .head_method = conn->head_method,
+                                       .keep_alive = may_keep_alive(conn, context),
+                                       .minor_version = context->head.minor_version,
+                                       .retry_after = retry_after};
+    if (context->log) bb__conn_log_rejected(conn, context, &error);
+    conn->keep_alive = error.keep_alive;
+    conn->large = false;
+    if (bb__h1_reply_error(&conn->out, &error, &context->date, context->settings->server_name) != BB_OK)
+        return BB_CONN_CLOSE;
+    return bb__conn_flush(conn, context) == BB_EGONE ? BB_CONN_CLOSE : bb__conn_response_done(conn, context);
+}
+
 /* ---- MaxQueue, QueueTimeout ---- */
 
 /* Returns queue_timeout in seconds, rounded up, or 1 if there is no queue_timeout. After queue_timeout each
@@ -41,35 +68,20 @@ static uint32_t retry_after(const struct bb_settings *settings)
     return seconds < 1 ? 1 : seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
 }
 
+/* If the body is incomplete, the connection ends, so that the rest of the body need not be read (RFC 9112
+ * 9.3). */
 static bool is_incomplete(const struct bb__conn *conn)
 {
     return conn->state != BB_CONN_SERVED || conn->unbuffered;
 }
 
-/* If the body is incomplete, the connection ends, so that the rest of the body need not be read (RFC 9112
- * 9.3). */
-static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
-{
-    const struct bb_settings *settings = context->settings;
-    if (is_incomplete(conn) || !context->head.keep_alive || context->draining) return false;
-    return settings->keepalive_timeout > 0 &&
-           (settings->max_keepalive_requests == 0 || conn->served < settings->max_keepalive_requests);
-}
-
 enum bb__conn_next bb__conn_reject_queued(struct bb__conn *conn, struct bb__conn_context *context,
                                           enum bb__fault fault)
 {
-    struct bb__h1_error error = {.status = bb__conn_report_fault(conn, context, fault, 0),
-                                 .head_method = conn->head_method,
-                                 .keep_alive = may_keep_alive(conn, context),
-                                 .minor_version = context->head.minor_version,
-                                 .retry_after = retry_after(context->settings)};
-    if (is_incomplete(conn)) return bb__conn_reject_with(conn, context, &error);
-
-    if (context->log) bb__conn_log_rejected(conn, context, &error);
-    conn->keep_alive = error.keep_alive;
-    conn->large = false;
-    if (bb__h1_reply_error(&conn->out, &error, &context->date, context->settings->server_name) != BB_OK)
-        return BB_CONN_CLOSE;
-    return bb__conn_flush(conn, context) == BB_EGONE ? BB_CONN_CLOSE : bb__conn_response_done(conn, context);
+    int status = bb__conn_report_fault(conn, context, fault, 0);
+    uint32_t seconds = retry_after(context->settings);
+    if (!is_incomplete(conn)) return bb__conn_reply(conn, context, status, seconds);
+    const struct bb__h1_error error = {
+        .status = status, .head_method = conn->head_method, .retry_after = seconds};
+    return bb__conn_reject_with(conn, context, &error);
 }

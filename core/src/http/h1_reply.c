@@ -8,7 +8,7 @@
 
 #include "http/h1_status.h"
 
-/* head() or error() adds Date, Server, Content-Type, Content-Length or Transfer-Encoding, Retry-After,
+/* head() or error() adds Date, Server, Content-Type, Content-Length or Transfer-Encoding, Retry-After, Allow,
  * Connection and the empty line. This is their maximum length, without the server's name. */
 #define OWN_FIELDS_MAX 192
 
@@ -119,6 +119,12 @@ static char *put_retry_after(char *to, uint32_t seconds)
     return seconds > 0 ? to + sprintf(to, "Retry-After: %u\r\n", (unsigned)seconds) : to;
 }
 
+/* RFC 9110 15.5.6: the core responds with 405 only to probes. */
+static char *put_allow(char *to, int status)
+{
+    return status == 405 ? BB_PUT_LITERAL(to, "Allow: GET, HEAD\r\n") : to;
+}
+
 /* Without a Connection field an HTTP/1.1 client keeps the connection, and an HTTP/1.0 client closes it
  * (RFC 9112 9.3). */
 static char *put_connection(char *to, bool keep_alive, uint8_t minor_version)
@@ -189,6 +195,7 @@ int bb__h1_reply_error(struct bb__buf *out, const struct bb__h1_error *error, st
     at = BB_PUT_LITERAL(at, "Content-Type: text/plain\r\n");
     at = put_content_length(at, text_len + 1);
     at = put_retry_after(at, error->retry_after);
+    at = put_allow(at, error->status);
     at = put_connection(at, error->keep_alive, error->minor_version);
     at = BB_PUT_LITERAL(at, "\r\n");
     if (!error->head_method) {

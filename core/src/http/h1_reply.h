@@ -85,7 +85,7 @@ int bb__h1_reply_end(struct bb__h1_reply *reply, struct bb_slice *last);
  * chunk with CRLF. */
 size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len);
 
-/* An error response (400..599) that the core itself sends. */
+/* A response that the core itself sends: an error (400..599), or 200 to a probe (conn_probe.h). */
 struct bb__h1_error {
     int status;
     bool head_method;      /* HEAD: the body is not sent, but Content-Length counts it */
@@ -94,12 +94,12 @@ struct bb__h1_error {
     uint32_t retry_after;  /* s; 0: no Retry-After */
 };
 
-/* Appends a whole error response to `out`: status line, Date, Server, Connection, Retry-After, a short
- * text body. Returns BB_OK or BB_ENOMEM (nothing is appended). */
+/* Appends a whole such response to `out`: status line, Date, Server, Connection, Retry-After, Allow with 405,
+ * a short text body. Returns BB_OK or BB_ENOMEM (nothing is appended). */
 int bb__h1_reply_error(struct bb__buf *out, const struct bb__h1_error *error, struct bb__date *date,
                        const char *server);
 
-/* Returns the length of an error response's body. A response to HEAD has no body. */
+/* Returns the length of the body of such a response. A response to HEAD has no body. */
 size_t bb__h1_reply_error_length(int status);
 
 #endif

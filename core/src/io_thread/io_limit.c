@@ -132,6 +132,7 @@ void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane)
     enum bb__response_state now = take(lane);
     if (now == BB_RESPONSE_BY_IO) respond(io, lane);
     if (now == BB_RESPONSE_CUT) cut(lane->current);
+    if (now != BB_RESPONSE_ENDED) bb__scoreboard_note_error(lane->intake.slot);
     tell(io, lane->current, now);
 }
 

@@ -39,7 +39,7 @@ void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__co
                    enum bb__conn_next next);
 
 /* io_queue.c: rejects requests that have waited for too long, and accepts connections if no lane of any
- * process is idle. Called only if MaxQueue or QueueTimeout is set. The set is WORKING. Returns ms until the
+ * process is idle. Called only if context.admission is not NULL. The set is WORKING. Returns ms until the
  * next check; -1: no check is needed. */
 int bb__io_check_queue(struct bb__io_thread *io, struct bb_lane *lane);
 

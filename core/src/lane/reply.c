@@ -18,7 +18,8 @@
 static bool may_keep_alive(const struct bb_lane *lane)
 {
     const struct bb_settings *settings = &lane->worker->settings;
-    if (bb__worker_is_last(lane->worker)) return false;
+    if (bb__worker_is_last(lane->worker) || bb__scoreboard_is_draining(lane->worker->scoreboard))
+        return false;
     if (lane->current->unbuffered && !bb__conn_has_read_body(lane->current)) return false;
     if (settings->keepalive_timeout == 0 || lane->context.now < lane->accept.crowded_until) return false;
     return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
@@ -36,6 +37,7 @@ int bb_reply_begin(struct bb_lane *lane, int status)
     encoder->minor_version = lane->request.head.minor_version;
     encoder->chunked_transfer = lane->worker->settings.chunked_transfer != 0;
     encoder->keep_alive = lane->request.head.keep_alive && may_keep_alive(lane);
+    if (status >= 500) bb__scoreboard_note_error(lane->intake.slot);
     return bb__h1_reply_start(encoder, &lane->reply.staged, status);
 }
 

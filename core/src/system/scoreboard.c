@@ -1,5 +1,4 @@
-/* scoreboard.c: see scoreboard.h, and bontebok.h for the contracts. A lane is a thread that serves
- * requests. */
+/* scoreboard.c: see scoreboard.h, and bontebok.h for the contracts. */
 #include "system/scoreboard.h"
 #include "base/clock.h"
 #include "system/shared_queue.h"
@@ -35,12 +34,11 @@ int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
     return BB_OK;
 }
 
-/* A process would be killed (SIGBUS) if the file became shorter. */
+/* The seals keep the size of the file, because a process that reads behind its end is killed (SIGBUS). */
 static bool fill_file(int fd, unsigned lanes)
 {
     const struct bb__scoreboard_layout layout = layout_of(lanes);
-    return ftruncate(fd, (off_t)size_of(lanes)) == 0 &&
-           pwrite(fd, &layout, sizeof layout, 0) == (ssize_t)sizeof layout &&
+    return ftruncate(fd, (off_t)size_of(lanes)) == 0 && write(fd, &layout, sizeof layout) > 0 &&
            fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
@@ -55,22 +53,20 @@ int bb_scoreboard_file(unsigned lanes)
     return BB_ESYSTEM;
 }
 
-/* Reads the layout by a system call, because a process that reads mapped memory behind the end of a file is
- * killed. */
+/* Does not map the file, because it may be too short. */
 static int check_file(int fd, struct bb__scoreboard_layout *layout)
 {
     struct stat file;
     ssize_t len = pread(fd, layout, sizeof *layout, 0);
     if (len < 0 || fstat(fd, &file) < 0) return BB_ESYSTEM;
-    if (len < (ssize_t)sizeof *layout) return BB_EFORMAT;
     const struct bb__scoreboard_layout expected = layout_of(layout->count);
-    bool same = memcmp(layout, &expected, sizeof expected) == 0;
+    bool same = len == (ssize_t)sizeof expected && memcmp(layout, &expected, sizeof expected) == 0;
     return same && file.st_size == (off_t)size_of(layout->count) ? BB_OK : BB_EFORMAT;
 }
 
 int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
 {
-    struct bb__scoreboard_layout layout;
+    struct bb__scoreboard_layout layout = {0};
     int code = check_file(fd, &layout);
     if (code < 0) return code;
     void *memory = mmap(NULL, size_of(layout.count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -82,6 +78,16 @@ int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
 void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
 {
     if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->layout.count));
+}
+
+void bb_scoreboard_set_draining(struct bb_scoreboard *scoreboard, bool draining)
+{
+    atomic_store(&scoreboard->draining, draining);
+}
+
+bool bb_scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
+{
+    return bb__scoreboard_is_draining(scoreboard);
 }
 
 void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in)
@@ -142,6 +148,7 @@ void bb__scoreboard_give_back(struct bb__slot *slot)
     if (!slot) return;
     atomic_store(&slot->idle, BB_IDLE_NOT);
     atomic_store(&slot->requests, 0);
+    atomic_store(&slot->errors, 0);
     atomic_store(&slot->began, 0);
     atomic_store(&slot->taking, 0);
     atomic_store(&slot->queue_time, 0);
@@ -216,6 +223,7 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
         .leaves = atomic_load(&slot->leaves),
         .has_request = began > 0,
         .requests = atomic_load(&slot->requests),
+        .errors = atomic_load(&slot->errors),
         .taken = began > 0 && now > began ? now - began : 0,
         .queue_time = atomic_load(&slot->queue_time),
         .detached = atomic_load(&slot->detached),
@@ -332,11 +340,6 @@ unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, i
         idle += pid != 0 && pid != own_pid;
     }
     return idle;
-}
-
-unsigned bb__scoreboard_idle(const struct bb_scoreboard *scoreboard, unsigned most)
-{
-    return bb__scoreboard_idle_elsewhere(scoreboard, 0, most);
 }
 
 static bool could_take(const struct bb__slot *slot, uint64_t now)

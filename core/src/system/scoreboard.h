@@ -37,6 +37,7 @@ struct bb__slot {
     atomic_uint_fast64_t requests;   /* requests that the host has got so far */
     atomic_uint_fast64_t began;      /* ms, when the host got its current request; 0: the host has none */
     atomic_uint_fast64_t queue_time; /* us, of the current or the last request */
+    atomic_uint_fast64_t errors;     /* responses 5xx of the host, and requests past request_timeout */
     /* Written rarely. */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, of the last bb_worker_beat(); 0: none */
     atomic_uint detached; /* connections that have left the worker; only in the slot of its first lane */
@@ -59,7 +60,8 @@ struct bb__scoreboard_layout {
 
 struct bb_scoreboard {
     struct bb__scoreboard_layout layout;
-    atomic_uint used;                                   /* slots from this number on were never used */
+    atomic_uint used;     /* slots from this number on were never used */
+    atomic_bool draining; /* bb_scoreboard_set_draining(). Each response reads this cache line */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
     atomic_uint_fast64_t slow_readers, slow_senders;    /* see struct bb_scoreboard_slow */
@@ -82,7 +84,10 @@ void bb__scoreboard_doubt(struct bb_scoreboard *scoreboard, int own_pid);
 void bb__scoreboard_blame(struct bb_scoreboard *scoreboard, int own_pid);
 
 /* As bb__scoreboard_idle_elsewhere(), but for the lanes of all processes. */
-unsigned bb__scoreboard_idle(const struct bb_scoreboard *scoreboard, unsigned most);
+static inline unsigned bb__scoreboard_idle(const struct bb_scoreboard *scoreboard, unsigned most)
+{
+    return bb__scoreboard_idle_elsewhere(scoreboard, 0, most);
+}
 
 /* requests: the sum over all lanes. lanes: how many lanes can take more requests. A lane does not count if it
  * drains, has no room, or has had the same request for 100 ms. now: ms. */
@@ -127,6 +132,12 @@ void bb__scoreboard_hold(struct bb__slot *slot, enum bb_held held, struct bb_sli
                          struct bb_slice path);
 enum bb_held bb__scoreboard_held(const struct bb__slot *slot);
 
+/* scoreboard: NULL is allowed. Must be cheap, because it runs for each response that keeps its connection. */
+static inline bool bb__scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
+{
+    return scoreboard && atomic_load_explicit(&scoreboard->draining, memory_order_relaxed);
+}
+
 static inline void bb__scoreboard_set_idle(struct bb__slot *slot, bool idle)
 {
     if (slot) atomic_store_explicit(&slot->idle, idle ? BB_IDLE : BB_IDLE_NOT, memory_order_relaxed);
@@ -139,6 +150,12 @@ static inline void bb__scoreboard_begin(struct bb__slot *slot, uint64_t now, uin
     atomic_store_explicit(&slot->requests, requests + 1, memory_order_relaxed);
     atomic_store_explicit(&slot->began, now, memory_order_relaxed);
     atomic_store_explicit(&slot->queue_time, queue_time, memory_order_relaxed);
+}
+
+/* Counts an error. For the lane and the I/O thread. */
+static inline void bb__scoreboard_note_error(struct bb__slot *slot)
+{
+    if (slot) atomic_fetch_add_explicit(&slot->errors, 1, memory_order_relaxed);
 }
 
 static inline void bb__scoreboard_end(struct bb__slot *slot)

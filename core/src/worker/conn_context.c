@@ -1,5 +1,6 @@
 /* conn_context.c: opens and closes the data that a lane (a thread that serves requests) or the I/O thread
  * uses for all of its connections. See worker.h. */
+#include "conn/conn_probe.h"
 #include "system/access_log.h"
 #include "worker/worker.h"
 
@@ -11,10 +12,10 @@ static uint32_t limit32(uint64_t setting)
     return setting < UINT32_MAX ? (uint32_t)setting : UINT32_MAX;
 }
 
-/* max_queue and queue_timeout need a scoreboard, because only the scoreboard shows which lanes are idle. */
-static bool bounds_queue(const struct bb_worker *worker)
+/* These settings need a scoreboard, because only the scoreboard shows which lanes are idle. */
+static bool needs_admission(const struct bb_settings *settings)
 {
-    return worker->scoreboard && (worker->settings.max_queue > 0 || worker->settings.queue_timeout > 0);
+    return settings->max_queue > 0 || settings->queue_timeout > 0 || bb__has_probe_paths(settings);
 }
 
 int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker)
@@ -30,11 +31,12 @@ int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *wo
                         .allow_underscores = settings->allow_underscore_headers != 0},
         .names = bb__field_names_new(),
         .scratch = malloc(BB_SCRATCH_SIZE),
-        .admission = bounds_queue(worker) ? &worker->admission : NULL,
+        .admission = worker->scoreboard && needs_admission(settings) ? &worker->admission : NULL,
         .ports = worker->listen.ports,
         .addresses = worker->listen.addresses,
         .listeners = &worker->listen.numbers,
         .now = bb__clock_ms(),
+        .has_probes = worker->scoreboard && bb__has_probe_paths(settings),
     };
     context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);
     if (worker->settings.access_log[0] != '\0') {

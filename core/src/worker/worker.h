@@ -99,7 +99,7 @@ struct bb_worker {
     } room;
 
     struct {                /* limits on the time of requests */
-        bool counts_time;   /* request_timeout, request_timeout_soft, queue_timeout or max_queue is set */
+        bool counts_time;   /* a setting needs the I/O thread during each request of a lane */
         atomic_int overdue; /* enum bb__overdue */
         atomic_bool active; /* set by bb_worker_watch() */
         atomic_bool stuck;  /* the requests of all lanes are past request_timeout */

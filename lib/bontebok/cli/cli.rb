@@ -4,7 +4,7 @@ require_relative "command_line"
 require_relative "../config/config"
 require_relative "option_docs"
 require_relative "../sockets/handshake"
-require_relative "../sockets/service_manager"
+require_relative "../sockets/service/service_manager"
 require_relative "../system/start_command"
 require_relative "../start_failure"
 require_relative "../version"
@@ -13,7 +13,7 @@ module Bontebok
   # The command `bontebok`. exe/bontebok calls this class, which turns argv into an action and an exit status.
   class CLI
     # The commands for a running server (ControlCommand).
-    COMMANDS = %w[deploy stop reopen restart-workers workers status].freeze
+    COMMANDS = %w[deploy rollback stop reopen restart-workers workers drain resume status].freeze
 
     # Returns the exit status.
     def self.run(argv)

@@ -4,7 +4,7 @@ require "json"
 
 require_relative "command_line"
 require_relative "../config/config"
-require_relative "../sockets/control_connection"
+require_relative "../sockets/control/control_connection"
 require_relative "status_text"
 require_relative "../usage_error"
 
@@ -12,15 +12,21 @@ module Bontebok
   # The commands for a running server: `bontebok deploy` and so on. CLI runs them. The path of the control socket comes
   # from the same options and the same configuration file as the server's.
   class ControlCommand
-    # { command => { flag => [key of the request, value] } }
+    # { command => { flag => [key of the request, true, or the pattern of the flag's value] } }
     COMMANDS = {
-      "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true] },
+      "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true],
+                    "--canary" => ["canary", /\A[1-9]\d{0,3}\z/], "--for" => ["for", /\A\d{1,6}(?:\.\d+)?s?\z/],
+                    "--max-errors" => ["max_errors", /\A\d{1,3}(?:\.\d+)?%\z/] },
+      "rollback" => { "--wait" => ["wait", true] },
       "stop" => { "--now" => ["now", true], "--wait" => ["wait", true] },
       "reopen" => {},
       "restart-workers" => { "--slowly" => ["slowly", true] },
       "workers" => {},
+      "drain" => {},
+      "resume" => {},
       "status" => { "--json" => ["json", true], "--follow" => ["follow", true] }
     }.freeze
+    EXAMPLE = "bontebok deploy --canary 1 --for 60s --max-errors 1%"
     # Seconds between two lines of `status --follow`.
     INTERVAL = 1
 
@@ -28,17 +34,22 @@ module Bontebok
       Usage: bontebok COMMAND [options]
 
         deploy [--wait] [--supersede]    Load new code, gems and configuration; the old workers serve meanwhile
+               [--canary N --for SECONDS --max-errors PERCENT]
+                                         Start N new workers first, and compare them with the old ones
+        rollback [--wait]                Let the former release serve again (KeepFormer)
         stop [--now] [--wait]            Stop the server
         reopen                           Open the log files again
         restart-workers [--slowly]       Replace the workers, without new code
         workers N|+N|-N                  Change the number of workers
+        drain, resume                    Let ReadyPath respond with 503, and with 200 again
         status [--json] [--follow]       Show what the server and its workers do
 
       --wait ends when the new workers serve, or when the server has ended. --supersede replaces a deploy that is in
       progress. --control FILE names the server's control socket. Without it, the command reads the server's
       configuration file; -c, --directory and the other options of the server are allowed.
 
-      Exit status: 0 done, 1 failed, 2 wrong usage, 3 another deploy is in progress.
+      Exit status: 0 done, 1 failed, 2 wrong usage, 3 another deploy is in progress, 4 the canary had too many errors,
+      5 the canary got fewer than 200 requests.
     TEXT
 
     # Returns the exit status. Raises UsageError or StartError.
@@ -51,9 +62,9 @@ module Bontebok
       @help = rest.intersect?(%w[-h --help])
       return if @help
 
-      flags, rest = rest.partition { |argument| COMMANDS.fetch(@command).key?(argument) }
-      @request = flags.to_h { |flag| COMMANDS.fetch(@command).fetch(flag) }.merge("command" => @command)
+      @request = { "command" => @command, **flags(rest) }
       @request["number"] = number(rest) if @command == "workers"
+      read_canary if @request["canary"]
       @values = CommandLine.new(rest).values
     end
 
@@ -70,6 +81,29 @@ module Bontebok
     end
 
     private
+
+    # Removes the flags of the command from the arguments. Returns a part of the request.
+    def flags(rest)
+      COMMANDS.fetch(@command).each_with_object({}) do |(flag, (key, value)), request|
+        while (place = rest.index(flag))
+          rest.delete_at(place)
+          request[key] = value == true ? true : value_of(flag, value, rest, place)
+        end
+      end
+    end
+
+    def value_of(flag, pattern, rest, place)
+      value = rest.delete_at(place).to_s
+      pattern.match?(value) ? value : raise(UsageError, "#{flag} wants another value than #{value.inspect}: #{EXAMPLE}")
+    end
+
+    # The result of a canary is only known at its end, so the command waits.
+    def read_canary
+      @request = { "for" => "60s", "max_errors" => "1%" }.merge(@request, "wait" => true)
+      @request["canary"] = @request["canary"].to_i
+      @request["for"] = @request["for"].to_f
+      @request["max_errors"] = @request["max_errors"].to_f / 100
+    end
 
     def number(rest)
       place = rest.index { |argument| argument.match?(/\A[+-]?\d+\z/) }

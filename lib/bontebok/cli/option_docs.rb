@@ -9,7 +9,7 @@ module Bontebok
   module OptionDocs
     USAGE = <<~TEXT
       Usage: bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
-             bontebok deploy|stop|reopen|restart-workers|workers|status    (bontebok deploy --help)
+             bontebok deploy|rollback|stop|reopen|restart-workers|workers|drain|resume|status    (--help)
              bontebok bench [options] URL    (bontebok bench --help)
     TEXT
 

@@ -7,6 +7,7 @@ module Bontebok
       # server: the Hash of the server's answer (Commands#server_status).
       def of(server)
         [head(server), *server["listeners"].map { |address| "listening on #{address}" },
+         *("generation #{server['former']} is kept for a rollback" if server["former"]),
          *server["processes"].map { |process| worker(process) }].join("\n")
       end
 
@@ -19,6 +20,7 @@ module Bontebok
 
       def worker(process)
         parts = ["#{process['busy']} of #{process['threads']} threads busy", "#{process['requests']} requests"]
+        parts << "#{process['errors']} errors" if process["errors"].positive?
         parts << "longest request #{process['longest']} ms" if process["longest"]
         parts << "leaves" if process["leaves"]
         "worker (pid #{process['pid']}): #{parts.join(', ')}"

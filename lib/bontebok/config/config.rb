@@ -88,11 +88,10 @@ module Bontebok
 
     # The settings of Core::Worker.
     def core_settings
-      settings = OptionTable.core.to_h { |option| [option.key, self[option.key]] }
-      settings.merge(spool_dir: self[:spool_dir], server_name: self[:server], x_sendfile: self[:x_sendfile].join("\n"),
-                     trusted_proxies: self[:trusted_proxies], health_paths: self[:health_paths].join(" "),
-                     unbuffered_bodies: self[:unbuffered_bodies].join(" "), access_log: self[:access_log],
-                     access_log_format: self[:access_log_format])
+      texts = %i[spool_dir trusted_proxies access_log access_log_format ready_path live_path]
+      settings = (OptionTable.core.map(&:key) + texts).to_h { |key| [key, self[key]] }
+      settings.merge(server_name: self[:server], x_sendfile: self[:x_sendfile].join("\n"),
+                     health_paths: self[:health_paths].join(" "), unbuffered_bodies: self[:unbuffered_bodies].join(" "))
     end
 
     # [[name, value as text, source], ...] in the order of the table.

@@ -20,6 +20,9 @@ module Bontebok
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
     # The length of sun_path in bytes, without its NUL (unix(7)).
     CONTROL = OptionTypes::ControlPath.new("FILE|none", /\A[^\0]{1,107}\z/, "a file of at most 107 bytes, or none")
+    # The core has 256 bytes for the path.
+    REQUEST_PATH = OptionTypes::Text.new("PATH", %r{\A(?:/[!-~&&[^?#]]{0,254})?\z},
+                                         "a path that begins with /, of at most 255 characters")
     STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn)\z/, "bontebok, puma or unicorn")
     HUP = OptionTypes::Text.new("WHAT", /\A(?:reopen|deploy|stop)\z/, "reopen, deploy or stop")
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")

@@ -11,7 +11,8 @@ module Bontebok
   class SupervisorConfig
     VALUES = %i[backlog reuse_port defer_accept socket_mode socket_owner socket_group log stdout access_log log_format
                 log_level control restart_file signal_hup err_respawn_interval graceful_timeout hijack_timeout
-                deploy_timeout worker_timeout worker_boot_timeout].freeze
+                deploy_timeout worker_timeout worker_boot_timeout drain_delay keep_former
+                deploy_surge].freeze
     PATHS = %i[log stdout restart_file].freeze
     CHOICES = %i[listen backlog].freeze
 

@@ -181,8 +181,10 @@ module Bontebok
       child.reached(step)
       child.go(@seconds[:boot]) if step == :loaded && @go
       @pauses.ready(child.number) if step == :ready
-      @roster.retire_formers(child.number, @seconds[:retire]) if step == succession && child.staying?
+      relieve(child) if step == succession && child.staying?
     end
+
+    def relieve(child) = @roster.retire_formers(child.number, @seconds[:retire])
 
     def replace(child)
       return unless child.staying?

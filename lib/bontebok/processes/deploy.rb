@@ -3,6 +3,7 @@
 require "io/wait"
 
 require_relative "../config/supervisor_config"
+require_relative "../system/clock"
 require_relative "deploy_report"
 require_relative "../log/log_files"
 require_relative "../sockets/handshake"
@@ -28,13 +29,14 @@ module Bontebok
     attr_reader :generation, :config, :listeners
 
     # generation: the number of the master. former, former_listeners: the supervisor's present Config and Listeners.
-    # handshake: the supervisor's end of the Handshake. report: the DeployReport.
-    def initialize(generation, former, former_listeners, handshake, report)
+    # handshake: the supervisor's end of the Handshake. report: the DeployReport. canary: the Canary, or nil.
+    def initialize(generation, former, former_listeners, handshake, report, canary = nil)
       @generation = generation
       @former = former
       @former_listeners = former_listeners
       @handshake = handshake
       @report = report
+      @canary = canary
     end
 
     # Readable when the master has sent its message, or has written an error, or has ended.
@@ -66,11 +68,25 @@ module Bontebok
       read(message)
       @listeners = @former_listeners.next(@config)
       @listeners.bind
-      send_descriptors(life_line, generation: @generation, workers: count(workers), on_trial: on_trial)
-    rescue StartError, KeyError, TypeError, ArgumentError, SystemCallError => e
+      send_descriptors(life_line, generation: @generation, workers: first_workers(workers),
+                                  trial: on_trial ? @wanted : 0)
+    rescue StandardError => e # the message can be malformed in many ways, and the supervisor must not end
       refuse(e)
     ensure
       @handshake.close
+    end
+
+    # Returns how many workers the master must start next, and how many former workers leave (DeploySurge). 0: it
+    # has all its workers. :hold: the canary is not judged yet. master: the pid of the master.
+    def surge(master)
+      return 0 unless @wanted
+      return hold(master) if @canary && !@canary.deadline
+
+      rest = @wanted - @started
+      return start_more(rest), 0 if @config[:deploy_surge].zero?
+
+      leave = @step
+      [start_more([rest, @config[:deploy_surge]].min), leave]
     end
 
     # The number of workers. present: the present number, which signals may have changed.
@@ -89,16 +105,36 @@ module Bontebok
       @report.take(copy: !@sent)
     end
 
+    # Makes the new addresses listen. Raises StartError.
+    def listen
+      @listeners&.listen
+    end
+
     # Called when the master serves.
     def succeed
       @report.finish(0, "generation #{@generation} serves")
       close
     end
 
+    # The time of the next #judge; nil: there is no canary, or it is judged.
+    def deadline
+      @canary&.deadline unless @judged
+    end
+
+    # Returns nil, or the verdict of the canary. Tells it to the clients.
+    def judge
+      return if deadline.nil? || deadline > Clock.now
+
+      @judged = @canary.verdict
+      @report.say(@canary.table) if @judged
+      @failure = { bad: 4, few: 5 }[@judged]
+      @judged
+    end
+
     # Called when the master has failed, or is given up. Only the first reason is told.
     def fail(reason)
       read_report
-      @report.finish(1, reason)
+      @report.finish(@failure || 1, reason)
     end
 
     # Called when the master has ended, or will end.
@@ -109,6 +145,25 @@ module Bontebok
     end
 
     private
+
+    # The number of workers that the master starts first.
+    def first_workers(present)
+      @wanted = count(present)
+      first = @canary ? @canary.count : @config[:deploy_surge]
+      @started = 0
+      start_more(first.positive? ? [first, @wanted].min : @wanted)
+    end
+
+    def start_more(count)
+      @started += count
+      @step = count
+    end
+
+    def hold(master)
+      @report.say("generation #{@generation}: #{@started} of #{@wanted} workers serve beside the former ones")
+      @canary.begin(master, @listeners.worker_links)
+      :hold
+    end
 
     def read(message)
       unless message["protocol"] == PROTOCOL

@@ -30,6 +30,10 @@ module Bontebok
       end
     end
 
+    def say(text)
+      @clients.each { |client| client.say(text) }
+    end
+
     def finish(status, text)
       @clients.each { |client| client.finish(status, text) }.clear
     end

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "children"
+require_relative "generations/keeping"
+require_relative "generations/surging"
 require_relative "../system/clock"
 require_relative "../system/process_stop"
 
@@ -10,13 +12,23 @@ module Bontebok
   # generation is not whole within DeployTimeout, if its master ends before that, or if its listeners cannot listen.
   # Then the next generation ends, and the former generation stays. A call of #renew tries again.
   class Generations < Children
+    include Keeping
+    include Surging
+
     # Seconds that a master gets to end, in addition to the time of its workers. If the master were killed before its
     # workers, nobody would kill a worker that does not end.
     MASTER_SECONDS = 5
 
-    # loaded: called with a master that has loaded the application, before it is told to serve. A false result fails the
-    # deploy. whole: called with a master whose workers are all ready. failed: called with the master of a failed deploy
-    # and the reason. For the others see Children.
+    # All of these are called with a master, except start:
+    #
+    #   loaded   It has loaded the application, and is told to serve next. A false result fails the deploy.
+    #   surge    All workers that it has started are ready. The result is the number of workers that it must start next,
+    #            and the number of former workers that leave; or :hold (see #go_on and #take_back).
+    #   keep     All its workers are ready. The result is the seconds for which the former master stays loaded.
+    #   whole    It serves in place of the former master.
+    #   failed   Its deploy has failed. The second argument is the reason.
+    #
+    # For the others see Children.
     def self.of(config, log, **calls, &start)
       new(limit: limit(config), log: log, **times(config), **calls, &start)
     end
@@ -32,11 +44,15 @@ module Bontebok
     end
 
     # limit: seconds that the next generation gets to become whole.
-    def initialize(limit:, loaded: proc { true }, whole: proc {}, failed: proc {}, **options, &start)
+    def initialize(limit:, loaded: proc { true }, whole: proc {}, failed: proc {}, keep: proc { 0 },
+                   surge: proc { 0 }, **options, &start)
       super("master", 1, margin: MASTER_SECONDS, **options, &start)
       @limit = limit
       @loaded = loaded
       @whole = whole
+      @keep = keep
+      @surge = surge
+      @shrunk = {}
       @failed = failed
       @limits = {}
     end
@@ -48,6 +64,7 @@ module Bontebok
     end
 
     def tick
+      tick_kept
       super
       give_up_late_ones unless @stopping
     end
@@ -66,16 +83,26 @@ module Bontebok
     end
 
     def deadlines
-      @stopping ? super : super.concat(@limits.values)
+      return super if @stopping
+
+      super + @limits.values + (keeps? ? [@kept_until] : [])
     end
 
     def start(number)
       super
-      @roster.each { |child| @limits[child] ||= Clock.now + @limit if child.staying? && @roster.former(child) }
+      @roster.each { |child| limit(child) if child.staying? && @roster.former(child) }
+    end
+
+    def limit(child)
+      @limits[child] ||= Clock.now + @limit
     end
 
     def note_progress(child, step)
       return give_up(child, "cannot listen") if step == :loaded && !child.leaving? && !@loaded.call(child)
+
+      more, leave = step == :whole && child.staying? ? @surge.call(child) : 0
+      return hold(child) if more == :hold
+      return continue(child, more, leave) if more.positive?
 
       super
       @whole.call(child) if step == :whole && child.staying?
@@ -90,6 +117,7 @@ module Bontebok
       @record.failed(child)
       @record.deploy_failed(child)
       former.stay
+      grow_back(child, former)
     end
 
     # The limit applies only while the former generation serves.
@@ -102,7 +130,9 @@ module Bontebok
     def give_up(child, reason)
       @record.deploy_failed(child, reason)
       @failed.call(child, "the new master #{reason}")
-      @roster.former(child)&.stay
+      former = @roster.former(child)
+      former&.stay
+      grow_back(child, former)
       child.retire(@seconds[:retire])
     end
   end

@@ -9,7 +9,7 @@ require_relative "../log/log"
 require_relative "../log/log_files"
 require_relative "pidfile"
 require_relative "process_preparation"
-require_relative "service_report"
+require_relative "../sockets/service/service_report"
 require_relative "../start_failure"
 
 module Bontebok

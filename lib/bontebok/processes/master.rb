@@ -32,8 +32,9 @@ module Bontebok
 
     # generation: the number of this master among the server's masters, from 1. workers: the number of its workers. app:
     # the application, if the supervisor has loaded it; nil: the master or each worker loads it. life_line: the
-    # LifeLine, or nil if the supervisor does not adopt the workers when this process dies. on_trial: see Worker.
-    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil, on_trial: false)
+    # LifeLine, or nil if the supervisor does not adopt the workers when this process dies. trial: the number of
+    # workers that must be ready before the former generation leaves; 0: there is none (see Worker).
+    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil, trial: 0)
       @config = config
       @count = workers
       @listeners = listeners
@@ -42,7 +43,7 @@ module Bontebok
       @log = log
       @app = app
       @life_line = life_line
-      @on_trial = on_trial
+      @trial = trial
       @progress = Progress.new(channel)
     end
 
@@ -112,7 +113,7 @@ module Bontebok
       Child.fork(number, to_close: [@events]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
-                                        turns: @turns, life_line: @life_line, on_trial: @on_trial).run(@app)
+                                        turns: @turns, life_line: @life_line, on_trial: @trial.positive?).run(@app)
       end
     end
 
@@ -124,7 +125,7 @@ module Bontebok
     def tick_workers
       loop do
         @workers.tick
-        @stopping ? @progress.tell_end(@workers) : @progress.tell(@workers) { |step| note(step) }
+        tell_progress
         break if @stopping && @workers.empty?
 
         @workers.wait(@events, *(@channel unless @orphaned)) { |exception| MainThread.survive(exception, @log) }
@@ -148,6 +149,8 @@ module Bontebok
       case word
       when :go then go
       when :drain, :retire, :quit then stop(word)
+      when :park then park
+      when :serve then serve_again
       when :kill then @workers.kill
       when :reopen then reopen_logs
       when :renew, :renew_slowly, :more, :fewer then @workers.public_send(word) unless @stopping

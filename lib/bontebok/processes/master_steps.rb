@@ -5,18 +5,40 @@ module Bontebok
   module MasterSteps
     private
 
+    def tell_progress
+      return if @parked
+
+      @stopping ? @progress.tell_end(@workers) : @progress.tell(@workers) { |step| note(step) }
+    end
+
+    # The workers retire. The application stays loaded.
+    def park
+      @parked = true
+      @workers.stop(:retire)
+    end
+
+    def serve_again
+      @parked = false
+      @progress = Progress.new(@channel)
+      @workers.resume
+    end
+
     def note(step)
       case step
       when :failed then fail_to_start
       when :whole then end_trial
       when :ready
         warn_of_missing_workers if @generation > 1
-        attempt_hook(:on_booted)
+        attempt_hook(:on_booted) unless @booted
+        @booted = true
       end
     end
 
+    # With DeploySurge, the trial goes on until all workers are ready.
     def end_trial
-      @on_trial = false
+      return if @workers.size < @trial
+
+      @trial = 0
       @log.dismiss_witness
     end
 

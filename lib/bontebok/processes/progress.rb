@@ -18,9 +18,9 @@ module Bontebok
       !@steps.include?(:ready)
     end
 
-    # Reports each step that all workers have reached. Failed workers do not delay :loaded and :ready, but the
-    # generation is not whole without them. The block gets each reported step, or :failed if no worker has reached the
-    # step.
+    # Reports each step that all workers have reached, and :whole again when further workers were started and are ready.
+    # Failed workers do not delay :loaded and :ready, but the generation is not whole without them. The block gets each
+    # reported step, or :failed if no worker has reached the step.
     def tell(workers)
       while (step = @steps.first) && settled?(workers, step)
         return yield(:failed) unless step == :whole || workers.any?(step)
@@ -28,6 +28,10 @@ module Bontebok
         @channel.say(@steps.shift)
         yield(step)
       end
+      return unless @steps.empty? && whole_again?(workers)
+
+      @channel.say(:whole)
+      yield(:whole)
     end
 
     # Called while the generation ends. Reports once that all its workers only wait for hijacked connections, so that
@@ -40,6 +44,13 @@ module Bontebok
     end
 
     private
+
+    # Returns whether the generation is whole again.
+    def whole_again?(workers)
+      former = @whole
+      @whole = workers.whole?
+      @whole && former == false
+    end
 
     def settled?(workers, step)
       step == :whole ? workers.whole? : workers.settled?(step)

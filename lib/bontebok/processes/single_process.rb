@@ -4,18 +4,20 @@ require "io/wait"
 
 require_relative "../workers/app_loader"
 require_relative "child"
-require_relative "../sockets/departure"
 require_relative "../system/clock"
 require_relative "../system/deadline"
+require_relative "../sockets/departure"
+require_relative "drain_delay"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
-require_relative "in_place_deploy"
 require_relative "../workers/lanes"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
-require_relative "single_service"
+require_relative "single_process/in_place_deploy"
+require_relative "single_process/loading"
+require_relative "single_process/service"
 require_relative "../start_error"
 require_relative "../start_failure"
 require_relative "start_lines"
@@ -25,7 +27,8 @@ module Bontebok
   # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
     include InPlaceDeploy
-    include SingleService
+    include Loading
+    include Service
 
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
@@ -52,11 +55,7 @@ module Bontebok
     private
 
     def run_to_end
-      Process.setproctitle("bontebok")
-      ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
-      @events = SignalQueue.new(*SIGNALS)
-      StartCommand.enter(WorkingDirectory.name) unless @app
-      @listeners.bind
+      prepare
       @config.account.assume
       app = @app || load_app
       MainThread.guard { serve(app) }
@@ -73,35 +72,13 @@ module Bontebok
       @config.hooks.attempt(:after_stopped, log: @log) if @lanes
     end
 
-    # While the application loads, a signal to stop ends the process at once. A second thread handles the signals,
-    # because the application could rescue an exception in the main thread. The second thread is not killed, because it
-    # may be handling a signal. It ends by itself when the application is loaded.
-    def load_app
-      watch = Thread.new { obey_while_loading until @loaded }
-      AppLoader.new(@config[:rackup], @log).load
-    ensure
-      @loaded = true
-      @events.push(:loaded)
-      watch&.join
-      @events.claim(*SIGNALS)
-    end
-
-    def obey_while_loading
-      tick_service
-      @events.to_io.wait_readable(@service.step)
-      @events.take.each do |event|
-        case event
-        when "TERM", "QUIT", "INT" then end_while_loading
-        when "HUP" then @config[:signal_hup] == "stop" ? end_while_loading : reopen_logs
-        else handle(event)
-        end
-      end
-    end
-
-    def end_while_loading
-      @log.info("stopped")
-    ensure
-      exit!(0)
+    def prepare
+      Process.setproctitle("bontebok")
+      ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
+      @events = SignalQueue.new(*SIGNALS)
+      StartCommand.enter(WorkingDirectory.name) unless @app
+      @listeners.bind
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
     end
 
     # Only opens the logs again, because there are no workers to replace.
@@ -121,8 +98,7 @@ module Bontebok
       @serving = true
       watch_restart_file
       run_booted_hook
-      tick_service
-      wait_for_events.then { tick_service } while @serving
+      wait_for_events while @serving
     end
 
     # The hook runs without the guard of MainThread. A thread that the hook starts would inherit the guard, and Timeout
@@ -138,8 +114,11 @@ module Bontebok
     end
 
     def wait_for_events
+      @drain_delay.tick
+      tick_service
       sources = [@events, @lanes.request_limits]
-      seconds = [@lanes.detached.step || @deadline&.step || @departure&.step, @service.step].compact.min
+      seconds = @lanes.detached.step || @deadline&.step || @departure&.step || @drain_delay.step
+      seconds = [seconds, @service.step].compact.min
       ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 
@@ -151,7 +130,7 @@ module Bontebok
     def handle(event)
       case event
       when :lanes_ended then @serving = @lanes.detached.wait?
-      when "TERM", "QUIT" then leave
+      when "TERM", "QUIT" then @drain_delay.begin(ready: @lanes)
       when :leave then leave(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
       when "HUP" then hang_up
@@ -161,18 +140,23 @@ module Bontebok
       end
     end
 
-    # Leaves the addresses to other servers (ReusePort), then drains.
+    # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
     def leave(status = 0)
-      return stop_deploying if @kept
+      return stop_deploying if @deadline
       return if @departure
 
       @status = status
       @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
+      tick_service
+      tick_departure
+    end
+
+    # Drains when the addresses are left.
+    def tick_departure
+      drain if @departure && !@deadline && @service.released? && @departure.over?
     end
 
     def drain
-      return if @deadline
-
       @log.info("stopping")
       @deadline = Deadline.new(@config.seconds(:graceful_timeout))
       @lanes.drain
@@ -185,12 +169,14 @@ module Bontebok
       @status = 0
       @deadline = Deadline.new(Child::QUIT_SECONDS)
       @serving = false
+      tick_service
     end
 
     def time_is_over
       return @serving = !@lanes.detached.over? if @lanes.detached.step
+      return give_up if @deadline&.left&.zero?
 
-      give_up if @deadline&.left&.zero?
+      tick_departure
     end
 
     # Ends the process before its requests are finished, with the exit status of the stop.

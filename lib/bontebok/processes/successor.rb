@@ -102,7 +102,7 @@ module Bontebok
     def master(message)
       Master.new(@config, @listeners, generation: message["generation"], workers: message["workers"],
                                       channel: @channel, log: @log, life_line: @life_line,
-                                      on_trial: message["on_trial"])
+                                      trial: message["trial"])
     end
   end
 end

@@ -2,6 +2,7 @@
 
 require_relative "adopted_workers"
 require_relative "../sockets/channel"
+require_relative "drain_delay"
 require_relative "../system/exit_fence"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
@@ -55,6 +56,7 @@ module Bontebok
       ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line, *@control].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
       prepare_to_adopt
       @masters = generations
       @directory = WorkingDirectory.keep
@@ -87,12 +89,14 @@ module Bontebok
         @masters.tick
         tick_adopted
         follow_start
+        @drain_delay.tick
         tick_service
         tick_departure
         break if @stopping && @masters.empty? && @adopted.empty?
 
         wait_for_events
         answer_masters
+        judge_canaries
         take_commands
         @events.take.each { |signal| handle(signal) }
       end
@@ -112,7 +116,7 @@ module Bontebok
 
     def handle(signal)
       case signal
-      when "TERM", "QUIT" then leave
+      when "TERM", "QUIT" then @drain_delay.begin(ready: @steps.empty?)
       when "INT" then interrupt
       when "HUP" then hang_up
       when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")

@@ -26,10 +26,12 @@ module Bontebok
   #                      :renew_slowly    replace the workers one after the other
   #                      :more, :fewer    start one more worker, retire one worker
   #                      :kill     kill the workers that are left
+  #                      :park     retire the workers, but do not end
+  #                      :serve    start workers again
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i", go: "g",
               reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s", more: "+", fewer: "-",
-              kill: "k" }.freeze
+              kill: "k", park: "p", serve: "v" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

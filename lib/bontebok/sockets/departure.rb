@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "departure/steering"
 require_relative "shared_unix_listener"
-require_relative "steering"
 require_relative "tcp_listener"
 require_relative "../system/clock"
 

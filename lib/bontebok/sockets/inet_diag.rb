@@ -4,7 +4,7 @@ require "socket"
 
 module Bontebok
   # Asks the kernel for the TCP sockets of this network namespace, by netlink (sock_diag(7)). Used by ReuseportGroup and
-  # SteeringProbe. Only Linux has this interface, and a sandbox may forbid it: then .sockets raises SystemCallError.
+  # Departure::Probe. Only Linux has this interface, and a sandbox may forbid it: then .sockets raises SystemCallError.
   module InetDiag
     # States of a TCP socket.
     ESTABLISHED = 1
@@ -12,9 +12,10 @@ module Bontebok
     LISTEN = 10
     BOUND = 13 # the socket has a port, but is neither connected nor listens; Linux 6.8 and newer
 
-    # local, peer: the bytes of the addresses, in network order. An IPv4 address has 12 more bytes, which are 0. cookie:
-    # the value of SO_COOKIE; no other socket has it. inode: 0 until the connection is accepted.
-    Found = Struct.new(:local, :peer, :cookie, :inode)
+    # port: the local port. local, peer: the bytes of the addresses, in network order. An IPv4 address has 12 more
+    # bytes, which are 0. cookie: the value of SO_COOKIE; no other socket has it. inode: 0 until the connection is
+    # accepted.
+    Found = Struct.new(:port, :local, :peer, :cookie, :inode)
 
     NETLINK_SOCK_DIAG = 4
     SOCK_DIAG_BY_FAMILY = 20
@@ -36,14 +37,7 @@ module Bontebok
 
         Socket.open(Socket::AF_NETLINK, Socket::SOCK_RAW, NETLINK_SOCK_DIAG) do |socket|
           socket.send(request(info, state, peer_port), 0)
-          found = []
-          loop do
-            each_message(socket.recv(BUFFER_SIZE)) do |type, body|
-              return found if type == NLMSG_DONE
-
-              found << read(type, body)
-            end
-          end
+          receive(socket).select { |found| found.port == info.ip_port } # for BOUND, the kernel ignores the port
         end
       end
 
@@ -67,19 +61,30 @@ module Bontebok
         end
       end
 
-      # Returns the Found of a message with struct inet_diag_msg: 4 bytes; then the ports, the two addresses, an
+      # Returns the Found of a message with struct inet_diag_msg: 4 bytes; then the two ports, the two addresses, an
       # interface and the cookie; u32 each: expires, two queue lengths, uid, inode. Raises SystemCallError if the kernel
       # reports an error.
       def read(type, body)
         raise SystemCallError.new(nil, -body.unpack1("l")) if type == NLMSG_ERROR
 
-        Found.new(*body.unpack("@8a16a16@44Q@68L"))
+        Found.new(*body.unpack("@4n@8a16a16@44Q@68L"))
       end
 
       private
 
       def header(body, type, flags)
         [HEADER_SIZE + body.bytesize, type, flags].pack("LSSx8")
+      end
+
+      def receive(socket)
+        found = []
+        loop do
+          each_message(socket.recv(BUFFER_SIZE)) do |type, body|
+            return found if type == NLMSG_DONE
+
+            found << read(type, body)
+          end
+        end
       end
     end
   end

@@ -25,17 +25,13 @@ module Bontebok
     UNACKED = "@24L"
     private_constant(*constants)
 
-    # Seconds for which a client may take to send its first bytes (DeferAccept).
-    attr_reader :defer_accept
-
     # The number of this socket that no other socket has.
     attr_reader :cookie
 
     # The block calls listen(2). Raises what the block raises.
-    def initialize(socket, defer_accept:)
+    def initialize(socket)
       @socket = socket
       @info = socket.local_address
-      @defer_accept = defer_accept
       @cookie = socket.getsockopt(:SOCKET, SO_COOKIE).data.unpack1("Q")
       @before = look { members }
       yield
@@ -59,6 +55,11 @@ module Bontebok
       newer = (members - @before - [cookie]).any?
       numbers = members.each_index.to_a
       newer ? numbers.reverse : numbers
+    end
+
+    # Seconds that a client may take to send its first bytes (DeferAccept). The kernel rounds them up.
+    def defer_accept
+      @socket.getsockopt(:TCP, :DEFER_ACCEPT).int
     end
 
     # From now on, all new connections go to the socket with this number. Raises SystemCallError.

@@ -78,7 +78,7 @@ module Bontebok
       reuse_address(true)
       return super unless @reuse_port
 
-      @group = ReuseportGroup.new(socket, defer_accept: @defer_accept) { super }
+      @group = ReuseportGroup.new(socket) { super }
     end
 
     def shared?
@@ -88,7 +88,7 @@ module Bontebok
     # Servers that have the port already count as older.
     def inherit(socket)
       super
-      @group = ReuseportGroup.new(socket, defer_accept: @defer_accept) { nil } if @reuse_port
+      @group = ReuseportGroup.new(socket) { nil } if @reuse_port
       self
     end
 

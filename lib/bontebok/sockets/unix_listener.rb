@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../system/directory_lock"
 require_relative "listener"
 require_relative "socket_access"
 
@@ -9,11 +10,6 @@ module Bontebok
   # start fails. If that server is dead, the file is removed. The file is created under its final name, without a
   # rename: see docs/decisions/0006-a-unix-socket-is-bound-under-its-name.md. SharedUnixListener renames.
   class UnixListener < Listener
-    # Number of attempts to lock the directory. Another start holds the lock for less than a millisecond.
-    LOCK_ATTEMPTS = 25
-    # Seconds between two attempts.
-    LOCK_INTERVAL = 0.02
-
     # access: the SocketAccess of the file.
     def initialize(address, backlog:, access:)
       super(address, backlog: backlog)
@@ -43,16 +39,13 @@ module Bontebok
       end
     end
 
-    # file: see #file.
     def inherit(socket, file)
       @identity = file
       super(socket)
     end
 
     # Device and inode of the socket's file; nil: no file is known.
-    def file
-      @identity
-    end
+    def file = @identity
 
     # True if clients cannot connect, because the path does not lead to this socket any more.
     def lost?
@@ -75,9 +68,7 @@ module Bontebok
     end
 
     # Called before another program takes over. After this call, #unlink does nothing.
-    def give_away
-      @owner = nil
-    end
+    def give_away = @owner = nil
 
     # Removes the socket's file, unless another server has replaced the file. Only the first call has an effect, and
     # only while the socket is open, because after the close another file may have the same inode number. Raises
@@ -178,30 +169,11 @@ module Bontebok
       raise StartError, "cannot listen on #{address}: Address already in use by process #{pid}"
     end
 
-    # Runs the block under a lock on the directory. A socket that is bound and does not listen yet looks like the socket
-    # of a dead server. So servers that start at the same moment must check the path one after the other. If the
-    # directory cannot be read, or another process keeps the lock, the block runs without a lock. This is safe unless
-    # another server starts at the same moment.
-    def alone_in_directory
-      directory = lock_directory
-      yield
-    ensure
-      # A process that was forked in the block has a copy of the descriptor, so a close alone would not release the
-      # lock.
-      directory&.flock(File::LOCK_UN)
-      directory&.close
-    end
-
-    def lock_directory
-      directory = File.new(File.dirname(path))
-      LOCK_ATTEMPTS.times do
-        return directory if directory.flock(File::LOCK_EX | File::LOCK_NB)
-
-        sleep(LOCK_INTERVAL)
-      end
-      directory
-    rescue SystemCallError
-      directory
+    # A socket that is bound and does not listen yet looks like the socket of a dead server. So servers that start at
+    # the same moment must check the path one after the other. Without a lock, this is safe unless another server starts
+    # at the same moment.
+    def alone_in_directory(&)
+      DirectoryLock.hold(File.dirname(path), &)
     end
 
     def identity(path)

@@ -85,14 +85,10 @@ module Bontebok
       @scoreboard.lanes.map { |lane| lane[:pid] }.uniq
     end
 
-    # What the workers do: [{ pid:, threads:, busy:, requests:, leaves:, longest: }, ...]. longest: ms since the oldest
-    # current request of the worker has begun; nil: no request.
+    # What the workers do: [{ pid:, threads:, busy:, requests:, errors:, leaves:, longest: }, ...]. longest: ms since
+    # the oldest current request of the worker has begun; nil: no request.
     def processes
-      @scoreboard.lanes.group_by { |lane| lane[:pid] }.map do |pid, lanes|
-        { pid: pid, threads: lanes.size, busy: lanes.count { |lane| lane[:state] == :request },
-          requests: lanes.sum { |lane| lane[:requests] }, leaves: lanes.any? { |lane| lane[:leaves] },
-          longest: lanes.filter_map { |lane| lane[:taken] }.max }
-      end
+      @scoreboard.lanes.group_by { |lane| lane[:pid] }.map { |pid, lanes| { pid: pid, **sum(lanes) } }
     end
 
     # The pids of the workers that are leaving: they finish their requests and end.
@@ -102,6 +98,12 @@ module Bontebok
 
     # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
     # scoreboard stays mapped.
+    # true: the server announces to all clients that it will stop. See Core::Scoreboard#draining=.
+    def draining=(value)
+      @scoreboard.draining = value
+    end
+
+    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open.
     def close
       [*@ends, @memory].compact.each(&:close)
     end
@@ -110,6 +112,14 @@ module Bontebok
     def disown
       close
       @lent.each(&:disown)
+    end
+
+    private
+
+    def sum(lanes)
+      { threads: lanes.size, busy: lanes.count { |lane| lane[:state] == :request },
+        requests: lanes.sum { |lane| lane[:requests] }, errors: lanes.sum { |lane| lane[:errors] },
+        leaves: lanes.any? { |lane| lane[:leaves] }, longest: lanes.filter_map { |lane| lane[:taken] }.max }
     end
   end
 end

@@ -91,6 +91,18 @@ class ControlTest < Support::TestCase
     assert_command 0, "the log files are opened again\n", "reopen"
   end
 
+  def test_load_balancers_see_that_the_server_drains
+    server = start("--ready-path", "/ready")
+    assert_equal 200, server.get("/ready").status
+    assert_command 0, /choose other servers/, "drain"
+    assert_equal [503, "draining"], [server.get("/ready").status, status["state"]]
+    assert_serves 1, server
+    deploy(server)
+    assert_equal 503, server.get("/ready").status
+    assert_command 0, /takes new clients/, "resume"
+    assert_equal [200, "serving"], [server.get("/ready").status, status["state"]]
+  end
+
   def test_a_second_server_does_not_take_the_socket
     server = start
     second = start_bontebok(args: ["--control", control, "-w", "1"], rackup: GATED_APP, listen: :tcp)

@@ -79,6 +79,28 @@ class ProcessDepartureTest < Support::TestCase
     assert_equal workers(old), pids(old, 20).uniq
   end
 
+  # With -w 0, a deploy executes the process in place.
+  def test_a_process_that_was_executed_again_leaves_its_addresses
+    old = start(:tcp, "-w", "0", "-l", "unix:#{temp_dir}/a.sock")
+    old.signal("USR2")
+    eventually(10, "the next program") { old.output.text.scan(/ ready in \d+ ms$/).size == 2 }
+    newcomer = start(nil, "-l", old.address, "-l", "unix:#{temp_dir}/a.sock")
+    leave(old)
+    assert_equal 0, old.wait.exitstatus
+    newcomer.addresses.each { |address| Support::Client.open(address) { |client| assert_equal 200, client.get.status } }
+  end
+
+  # A deploy would execute the process again, and so forget the signal to stop.
+  def test_a_process_that_leaves_its_addresses_is_not_executed_again
+    old, queued, = two_servers(%w[-w 0])
+    leave(old)
+    old.signal("USR2")
+    old.wait_for_output(/the server stops already$/)
+    open_gate
+    queued.each { |client| read_pid(client) }
+    assert_equal 0, old.wait.exitstatus
+  end
+
   def test_a_newcomer_takes_over_the_path_of_a_unix_socket
     old = start(:unix)
     kept = connect(old)

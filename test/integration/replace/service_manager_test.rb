@@ -12,7 +12,7 @@ class ServiceManagerTest < Support::TestCase
   include Releases
 
   # Responds with the pid and the variables of the service manager.
-  APP = <<~'RUBY'
+  APP = <<~RUBY
     File.read("gate") if File.exist?("gate")
     run ->(_) { [200, {}, [[Process.pid, *ENV.keys.grep(/NOTIFY_SOCKET|WATCHDOG|LISTEN_/)].join(" ")]] }
   RUBY

@@ -146,8 +146,8 @@ class ConfigTest < Support::TestCase
 
   def test_core_settings_have_the_values_of_the_options
     settings = config({ server: ["x/1"], spool_dir: ["/var/tmp"], allow_underscore_headers: ["true"] }).core_settings
-    assert_equal [true, "x/1", "/var/tmp", 16_384],
-                 settings.values_at(:allow_underscore_headers, :server_name, :spool_dir, :max_target)
+    assert_equal [true, "x/1", "/var/tmp", 16_384, ""],
+                 settings.values_at(:allow_underscore_headers, :server_name, :spool_dir, :max_target, :ready_path)
   end
 
   def test_the_message_about_a_wrong_value_names_its_place

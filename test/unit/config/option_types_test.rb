@@ -56,6 +56,14 @@ class OptionTypesTest < Minitest::Test
     assert_refuses Types::Switch.new, "true or false", "", "t", "2", "\xff", nil
   end
 
+  def test_a_path_of_probes_has_no_query
+    path = Bontebok::OptionTable[:ready_path].type
+    longest = "/#{'x' * 254}"
+    assert_reads path, "/" => "/", "/-/ready" => "/-/ready", longest => longest, "" => ""
+    assert_refuses path, "a path that begins with /, of at most 255 characters", "ready", "/a?b", "/a b", "/\xff",
+                   "#{longest}x"
+  end
+
   def test_a_text_must_match_its_pattern
     text = Types::Text.new("NAME", /\A[a-z]+\z/, "small letters")
     assert_reads text, "abc" => "abc", :abc => "abc"

@@ -26,7 +26,7 @@ class InetDiagTest < Minitest::Test
   def test_a_socket_is_read_from_its_message
     id = [80, 4000].pack("nn") + [10, 0, 0, 1].pack("C4x12") + [10, 0, 0, 2].pack("C4x12") + [3, 0xabcd].pack("LQ")
     found = InetDiag.read(20, [2, 10, 0, 0].pack("C4").concat(id, [1, 2, 3, 4, 5].pack("L5"), "attributes"))
-    assert_equal [InetDiag.address(Addrinfo.tcp("10.0.0.1", 80)), InetDiag.address(Addrinfo.tcp("10.0.0.2", 4000)),
+    assert_equal [80, InetDiag.address(Addrinfo.tcp("10.0.0.1", 80)), InetDiag.address(Addrinfo.tcp("10.0.0.2", 4000)),
                   0xabcd, 5], found.to_a
   end
 

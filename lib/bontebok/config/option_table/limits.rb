@@ -59,6 +59,17 @@ module Bontebok
                    "Paths that a new worker requests first, from itself. A response 5xx has the same effect as a " \
                    "failed health check (HealthPaths).",
                    section: TITLE),
+        Option.new("ReadyPath", REQUEST_PATH, "",
+                   "Path that shows whether the server takes new clients. The server responds without the " \
+                   "application, also while all threads of all workers are busy. The response is 200, and 503 after " \
+                   "TERM (DrainDelay). With ReadyPath or LivePath, workers also accept connections while all threads " \
+                   "are busy, as with MaxQueue.",
+                   section: TITLE),
+        Option.new("LivePath", REQUEST_PATH, "",
+                   "Path that shows whether the server is alive. The server responds as for ReadyPath. The response " \
+                   "is 503 if all workers hang for WorkerTimeout, otherwise 200. Threads that are only busy do not " \
+                   "matter. With WorkerTimeout 0 or MaxWorkers 0 the response is always 200.",
+                   section: TITLE),
         Option.new("MaxKeepaliveRequests", COUNT, 0,
                    "Maximum number of requests on a connection. 0: no limit.",
                    section: TITLE, core: true)

@@ -76,6 +76,16 @@ module Bontebok
                    "Time for a new release to become ready in a deploy. If the new master and its workers take " \
                    "longer, they are stopped, and the old workers continue to serve. 0: no limit.",
                    section: TITLE),
+        Option.new("DeploySurge", COUNT, 0,
+                   "Workers that a deploy starts at a time. When they are ready, as many old workers leave, and the " \
+                   "next ones are started. So the memory need not hold two generations. DeployTimeout applies to " \
+                   "each step. 0: all workers start at once, and the old ones leave at the end.",
+                   section: TITLE),
+        Option.new("KeepFormer", DURATION, 0,
+                   "Time that the former master stays loaded after a deploy. In this time `bontebok rollback` lets " \
+                   "it start workers again. The next deploy ends it. Its threads continue to run. 0: the former " \
+                   "master ends when its workers have ended. No effect with MaxWorkers 0.",
+                   section: TITLE),
         Option.new("SpawnInterval", DURATION, 0,
                    "Pause between the starts of two workers. The pause applies to a restart by USR1, and when the " \
                    "server starts several workers. At the first start, the first worker serves as soon as it is " \
@@ -85,6 +95,11 @@ module Bontebok
                    "Time for a stopping worker to finish its requests. After this time, the worker is killed. 0: at " \
                    "once.",
                    section: TITLE, core: true),
+        Option.new("DrainDelay", DURATION, 0,
+                   "Time from TERM or QUIT to the graceful stop. In this time the server serves, but ReadyPath gets " \
+                   "503, and each response has `Connection: close`, so that clients and load balancers choose " \
+                   "other servers. A second TERM or QUIT ends this time.",
+                   section: TITLE),
         Option.new("SignalHup", HUP, "reopen",
                    "Effect of the signal HUP: reopen, deploy or stop. reopen: the log files are opened again and the " \
                    "workers are replaced. deploy: as the signal USR2. stop: a graceful stop, as in Rhebok.",

@@ -15,6 +15,19 @@ module Bontebok
         finish(:retire, seconds)
       end
 
+      # Tells a master to retire its workers, and to stay loaded.
+      def park
+        @staying = false
+        channel.say(:park)
+      end
+
+      # Tells a parked master to start workers. It reports its steps again.
+      def unpark
+        @staying = true
+        @progress = :started
+        channel.say(:serve)
+      end
+
       # Notes that a request in the child hangs.
       def hang
         @hung = true

@@ -16,6 +16,15 @@ module Bontebok
         @replacements.add(*@roster)
       end
 
+      # Starts children again after #stop.
+      def resume
+        @stopping = false
+        @pauses.cut_short
+      end
+
+      # How many children there must be.
+      def size = @roster.numbers.size
+
       # Adds a number: one more child is started.
       def more
         @roster.grow

@@ -39,6 +39,10 @@ module Bontebok
         @log.error("the deploy has failed: the former master continues")
       end
 
+      def kept(child, seconds)
+        @log.info("#{describe(child)} stays loaded for #{seconds} s, without workers")
+      end
+
       # wholly: true if all threads of the child hang.
       def hangs(child, wholly)
         return @log.warn("#{describe(child)} hangs in all its threads: it ends within 1 s") if wholly

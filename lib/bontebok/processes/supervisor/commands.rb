@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
-require_relative "../../sockets/control_socket"
+require_relative "../canary"
+require_relative "../rollback"
+require_relative "../../sockets/control/control_socket"
 require_relative "../../version"
 
 module Bontebok
@@ -39,16 +41,23 @@ module Bontebok
       end
 
       def take_commands
-        @control&.take { |request, client| obey_command(request, client) }
+        @control&.take do |request, client|
+          obey_command(request, client)
+        rescue StandardError => e # the supervisor must not end
+          @log.error("the command #{request['command']} has failed", e)
+          client.finish(1, e.message)
+        end
       end
 
       def obey_command(request, client)
         case request["command"]
         when "deploy" then command_deploy(request, client)
+        when "rollback" then command_rollback(request, client)
         when "status" then client.finish(0, server: server_status)
         when "stop" then command_stop(request, client)
         when "reopen", "restart-workers" then command_renew(request, client)
         when "workers" then command_workers(request, client)
+        when "drain", "resume" then command_drain(request, client)
         else client.finish(2, "unknown command #{request['command'].inspect}")
         end
       end
@@ -58,6 +67,7 @@ module Bontebok
         return client.finish(1, "the application was loaded by rackup, so only a restart deploys") if @app
         return client.finish(BUSY, "busy: a master starts already") if busy? && !request["supersede"]
 
+        @waiting_canary = canary_of(request)
         @waiting_clients << client if request["wait"]
         deploy("the command deploy")
         client.finish(0, "a new master is executed") unless request["wait"]
@@ -66,19 +76,40 @@ module Bontebok
       # All values are JSON.
       def server_status
         { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, generation: @serving_generation, workers: @workers,
-          state: state,
+          state: state, former: (@former.first if @masters.keeps?),
           listeners: @listeners.map(&:to_s), processes: @listeners.worker_links.processes }
       end
 
       def state
         return "stopping" if @stopping
 
-        busy? ? "deploying" : "serving"
+        return "deploying" if busy?
+
+        @drains ? "draining" : "serving"
       end
 
       # True while a master starts.
       def busy?
         @steps.any? || @deploys.any?
+      end
+
+      # Raises ArgumentError.
+      def canary_of(request)
+        return unless request["canary"]
+
+        Canary.new(Integer(request["canary"]).clamp(1, @workers), Float(request["for"]), Float(request["max_errors"]))
+      rescue TypeError
+        raise ArgumentError, "a canary needs the number of workers, a time and a share of errors"
+      end
+
+      def command_rollback(request, client)
+        return client.finish(1, "the server stops") if @stopping
+        return client.finish(BUSY, "busy: a master starts already") if busy?
+        return client.finish(1, "no former generation is kept (KeepFormer)") unless @masters.keeps?
+
+        @log.info("the command rollback: the former master starts workers")
+        @deploys[@masters.roll_back] = Rollback.new(*@former, request["wait"] ? [client] : [])
+        client.finish(0, "the former master starts workers") unless request["wait"]
       end
 
       def command_stop(request, client)
@@ -94,6 +125,12 @@ module Bontebok
           renew_workers(request["slowly"] ? :renew_slowly : :renew, "are replaced")
           client.finish(0, "the workers are replaced")
         end
+      end
+
+      def command_drain(request, client)
+        @drains = request["command"] == "drain"
+        @listeners.worker_links.draining = @drains
+        client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
       end
 
       # number: "+N", "-N" or "N".

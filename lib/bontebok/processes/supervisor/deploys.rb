@@ -15,7 +15,9 @@ module Bontebok
 
       def generations
         Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
-                                      whole: method(:take_effect), failed: method(:fail_deploy)) do |number|
+                                      whole: method(:take_effect), failed: method(:fail_deploy),
+                                      keep: method(:seconds_to_keep),
+                                      surge: ->(child) { @deploys[child]&.surge(child.pid) || 0 }) do |number|
           start_master(number)
         end
       end
@@ -50,7 +52,8 @@ module Bontebok
         reader, stderr = IO.pipe
         child = fork_child(number, own_end, reader) { |channel| become_master(channel, master_end, stderr) }
         report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
-        @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report)
+        @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report, @waiting_canary)
+        @waiting_canary = nil
         child
       rescue SystemCallError
         [own_end, reader].compact.each(&:close)
@@ -82,19 +85,38 @@ module Bontebok
         end
       end
 
+      # Called in the supervisor's loop. Continues or takes back a deploy whose canary is judged.
+      def judge_canaries
+        @deploys.to_a.each do |child, deploy|
+          case deploy.judge
+          when :good then @masters.go_on(child)
+          when :bad then @masters.take_back(child, "has too many errors")
+          when :few then @masters.take_back(child, "got too few requests to judge it")
+          end
+        end
+      end
+
       # Called when a master has loaded the application. Returns whether its listeners listen.
       def open_listeners(child)
-        @deploys[child]&.listeners&.listen
+        @deploys[child]&.listen
         true
       rescue StartError => e
         @log.error(e.message)
         false
       end
 
+      # The seconds for which the former master stays loaded when this master replaces it. If an address is closed, the
+      # former master does not stay, because it would keep the address.
+      def seconds_to_keep(child)
+        deploy = @deploys[child] or return 0
+        (@listeners.to_a - deploy.listeners.to_a).empty? ? deploy.config.seconds(:keep_former) : 0
+      end
+
       # Called when all workers of a master are ready.
       def take_effect(child)
         deploy = @deploys.delete(child) or return
         former = @listeners
+        @former = [@serving_generation, @config, @listeners, @foreign]
         @serving_generation = deploy.generation
         @workers = deploy.count(@workers)
         @foreign = deploy.foreign?
@@ -116,6 +138,7 @@ module Bontebok
         LogFiles.renew(@config, @log)
         @masters.configure(@config)
         @adopted.configure(@config)
+        @drain_delay.configure(@config)
         watch_restart_file
         move_control
       end

@@ -21,7 +21,8 @@ module Bontebok
       end
 
       def next_deadline
-        [*@adopted.deadline, *service_deadline, *(@departure.deadline if @departure && !@stopping)].min
+        [@adopted.deadline, @drain_delay.deadline, service_deadline,
+         *(@departure.deadline if @departure && !@stopping), *@deploys.each_value.map(&:deadline)].compact.min
       end
     end
   end

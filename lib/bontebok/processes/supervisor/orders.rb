@@ -10,7 +10,7 @@ module Bontebok
 
       def hang_up
         case @config[:signal_hup]
-        when "stop" then leave
+        when "stop" then handle("TERM")
         when "deploy" then deploy("SIGHUP")
         else renew_workers(:renew, "are replaced")
         end

@@ -23,7 +23,7 @@ module Bontebok
       end
 
       def service_state
-        if @stopping || @departure then :stopping
+        if @stopping || @departure || @drain_delay.begun? then :stopping
         elsif @steps.any? then :starting
         elsif deploying? || replacing? then :reloading
         else :serving
@@ -56,7 +56,9 @@ module Bontebok
         case state
         when :stopping then "stopping: requests are finished"
         when :starting then "starting: the application is loaded"
-        else [size, ("a new master starts" if @deploys.any?), ("workers are replaced" if @replaced)].compact.join("; ")
+        else
+          [size, ("a new master starts" if @deploys.any?), ("workers are replaced" if @replaced),
+           ("draining" if @drains)].compact.join("; ")
         end
       end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "passed_listeners"
+require_relative "../passed_listeners"
 
 module Bontebok
   # The listeners in the service manager's store of descriptors (FDSTORE of sd_notify(3), FileDescriptorStoreMax of
@@ -59,7 +59,7 @@ module Bontebok
 
     def listener(entry)
       match = NAME.match(entry.name)
-      address = match[:address].b.gsub(/%(\h\h)/) { $1.hex.chr }.force_encoding(Encoding::UTF_8)
+      address = match[:address].b.gsub(/%(\h\h)/) { Regexp.last_match(1).hex.chr }.force_encoding(Encoding::UTF_8)
       file = [match[:device], match[:inode]].map(&:to_i) if match[:inode]
       PassedListeners.take([{ "address" => address, "shared" => match[:kind] == "shared", "file" => file }],
                            [Socket.for_fd(entry.fileno)]).first

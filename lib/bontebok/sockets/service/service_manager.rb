@@ -38,8 +38,8 @@ module Bontebok
       microseconds / 1_000_000.0 if present? && microseconds.positive?
     end
 
-    # io: its descriptor goes with the message. Returns false if the message must be sent again, because the queue of the service
-    # manager is full. The socket is opened for each message, so no forked process has it.
+    # io: its descriptor goes with the message. Returns false if the message must be sent again, because the service
+    # manager's queue is full. The socket is opened for each message, so no forked process has it.
     def tell(io: nil, **fields)
       return true unless present?
 

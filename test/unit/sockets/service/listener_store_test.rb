@@ -2,10 +2,10 @@
 
 require "test_helper"
 require "bontebok/sockets/adopted_sockets"
-require "bontebok/sockets/listener_store"
-require "bontebok/sockets/service_manager"
-require_relative "../../support/listeners_case"
-require_relative "../../support/notify_socket"
+require "bontebok/sockets/service/listener_store"
+require "bontebok/sockets/service/service_manager"
+require_relative "../../../support/listeners_case"
+require_relative "../../../support/notify_socket"
 
 # Tests the store of a service manager: what a server stores, the next server gets back as its own listeners.
 class ListenerStoreTest < Support::ListenersCase

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/sockets/service_manager"
-require_relative "../../support/notify_socket"
+require "bontebok/sockets/service/service_manager"
+require_relative "../../../support/notify_socket"
 
 # Tests the messages to a service manager.
 class ServiceManagerTest < Support::TestCase

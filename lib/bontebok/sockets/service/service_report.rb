@@ -2,9 +2,9 @@
 
 require "io/wait"
 
-require_relative "../system/clock"
-require_relative "../sockets/listener_store"
-require_relative "../sockets/service_manager"
+require_relative "listener_store"
+require_relative "service_manager"
+require_relative "../../system/clock"
 
 module Bontebok
   # Tells the service manager the state of the server. Used by Supervisor and SingleProcess, whose loops call #tick with
@@ -113,10 +113,14 @@ module Bontebok
     def message(state)
       case state
       when :serving then { READY: 1 }
-      when :reloading then { RELOADING: 1, MONOTONIC_USEC: Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond) }
+      when :reloading then { RELOADING: 1, MONOTONIC_USEC: microseconds }
       when :stopping then { STOPPING: 1 }
       else {}
       end
+    end
+
+    def microseconds
+      Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond)
     end
 
     # True if the present state takes longer than DeployTimeout. A server that stops has limits of its own.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "control_client"
-require_relative "unix_listener"
+require_relative "../unix_listener"
 
 module Bontebok
   # The unix socket on which a running server takes commands (option Control). Only root, the user who runs the server,

@@ -3,7 +3,7 @@
 require "socket"
 
 require_relative "control_message"
-require_relative "../start_error"
+require_relative "../../start_error"
 
 module Bontebok
   # A connection to the control socket, as a command sees it. Raises StartError if no server takes commands there.

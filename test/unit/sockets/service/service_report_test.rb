@@ -2,7 +2,7 @@
 
 require "minitest/mock"
 require "test_helper"
-require "bontebok/processes/service_report"
+require "bontebok/sockets/service/service_report"
 
 # Tests what the service manager is told, and when. The clock, the service manager and the store are stand-ins.
 class ServiceReportTest < Support::TestCase
@@ -12,7 +12,7 @@ class ServiceReportTest < Support::TestCase
       true
     end
 
-    def tell(**fields)
+    def tell(**fields) # rubocop:disable Naming/PredicateMethod
       told << fields unless full
       !full
     end

@@ -1,0 +1,73 @@
+/* conn_probe.c: see conn_probe.h. A lane is a thread that serves requests. */
+#include "conn/conn_probe.h"
+#include "conn/conn_admission.h"
+#include "conn/conn_body.h"
+#include "http/h1_reply.h"
+
+static bool is(const struct bb_slice *text, const char *wanted)
+{
+    size_t len = strlen(wanted);
+    return len > 0 && text->len == len && memcmp(text->at, wanted, len) == 0;
+}
+
+bool bb__conn_is_probe(const struct bb__conn_context *context)
+{
+    const struct bb_settings *settings = context->settings;
+    return is(&context->head.path, settings->ready_path) || is(&context->head.path, settings->live_path);
+}
+
+static bool is_past(uint64_t since, uint64_t limit, uint64_t now)
+{
+    return since > 0 && now >= since + limit;
+}
+
+static bool is_stuck(const struct bb__slot *slot, uint64_t limit, uint64_t now)
+{
+    return atomic_load(&slot->idle) == BB_IDLE_SILENT ||
+           (is_past(atomic_load(&slot->began), limit, now) && is_past(atomic_load(&slot->beat), limit, now));
+}
+
+static bool has_stuck_lane(const struct bb_scoreboard *scoreboard, int pid, uint64_t limit, uint64_t now)
+{
+    unsigned used = atomic_load(&scoreboard->used);
+    for (unsigned i = 0; i < used; i++)
+        if (atomic_load(&scoreboard->slots[i].pid) == pid && is_stuck(&scoreboard->slots[i], limit, now))
+            return true;
+    return false;
+}
+
+/* Returns whether a worker of the server is alive. limit: worker_timeout. */
+static bool is_alive(const struct bb_scoreboard *scoreboard, uint64_t limit, uint64_t now)
+{
+    unsigned used = limit > 0 ? atomic_load(&scoreboard->used) : 0;
+    bool found = false;
+    for (unsigned i = 0; i < used; i++) {
+        int pid = atomic_load(&scoreboard->slots[i].pid);
+        if (pid == 0) continue;
+        if (!has_stuck_lane(scoreboard, pid, limit, now)) return true;
+        found = true;
+    }
+    return !found;
+}
+
+/* If both paths are the same, the path is ready_path. */
+static int status_of(const struct bb__conn_context *context)
+{
+    const struct bb_settings *settings = context->settings;
+    const struct bb_scoreboard *scoreboard = context->admission->scoreboard;
+    const struct bb_head *head = &context->head;
+    if (!is(&head->method, "GET") && !is(&head->method, "HEAD")) return 405;
+    bool good = is(&head->path, settings->ready_path)
+                    ? !bb__scoreboard_is_draining(scoreboard)
+                    : is_alive(scoreboard, settings->worker_timeout, context->now);
+    return good ? 200 : 503;
+}
+
+enum bb__conn_next bb__conn_answer_probe(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    int status = status_of(context);
+    if (context->head.chunked || context->head.content_length > 0)
+        return bb__conn_reject(conn, context, status);
+    (void)bb__conn_serve(conn, context);
+    return bb__conn_reply(conn, context, status, 0);
+}

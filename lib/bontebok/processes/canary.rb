@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require_relative "../system/clock"
+
+module Bontebok
+  # Compares the first workers of a new generation with the workers of the former generation, which serve beside them
+  # (`bontebok deploy --canary`). An error is a response 5xx, or a request past RequestTimeout.
+  class Canary
+    # Requests that the new workers must have served before they are judged.
+    LEAST = 200
+    # Seconds between two looks.
+    INTERVAL = 1
+
+    # The workers of a generation, and what they have done since the beginning.
+    Group = Struct.new(:name, :workers, :requests, :errors) do
+      def share
+        requests.zero? ? 0.0 : errors.fdiv(requests)
+      end
+
+      def to_s
+        format("%-10s %7d %9d %7d %7.2f %%", name, workers, requests, errors, share * 100)
+      end
+    end
+
+    # The number of new workers, and the time of the next #verdict.
+    attr_reader :count, :deadline
+
+    # seconds: how long the comparison takes. max_errors: by how much the share of errors may be higher than that of the
+    # former workers; 0.01 is 1 %.
+    def initialize(count, seconds, max_errors)
+      @count = count
+      @seconds = seconds
+      @max_errors = max_errors
+    end
+
+    # Called when the new workers serve. master: their master's pid.
+    def begin(master, worker_links)
+      @master = master
+      @worker_links = worker_links
+      @before = look
+      @end = Clock.now + @seconds
+      @deadline = Clock.now
+    end
+
+    # Returns nil until the canary is judged, then :good, :bad, or :few (too few requests).
+    def verdict
+      @deadline = [Clock.now + INTERVAL, @end].min
+      fresh, former = groups
+      enough = fresh.requests >= LEAST
+      return :bad if enough && fresh.share > former.share + @max_errors
+
+      (enough ? :good : :few) if Clock.now >= @end
+    end
+
+    # For the user.
+    def table
+      ["generation workers  requests  errors   share", *groups].join("\n")
+    end
+
+    private
+
+    # [the new workers, the others]
+    def groups
+      now = look
+      parents = now.keys.to_h { |pid| [pid, parent(pid)] }.compact
+      members = parents.keys.partition { |pid| parents[pid] == @master }
+      %w[canary former].zip(members).map { |name, pids| group(name, pids, now) }
+    end
+
+    def group(name, pids, now)
+      sums = [0, 1].map { |index| pids.sum { |pid| now.fetch(pid)[index] - @before.fetch(pid, [0, 0])[index] } }
+      Group.new(name, pids.size, *sums)
+    end
+
+    # { pid => [requests, errors] }
+    def look
+      @worker_links.processes.to_h { |process| [process[:pid], process.values_at(:requests, :errors)] }
+    end
+
+    # The pid of the process's parent; nil: it has ended.
+    def parent(pid)
+      File.read("/proc/#{pid}/stat").rpartition(")").last.split[1].to_i
+    rescue SystemCallError
+      nil
+    end
+  end
+end

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require_relative "../system/clock"
+
+module Bontebok
+  # The time from TERM to the stop (DrainDelay). The server serves on, and shows its clients and load balancers that it
+  # will stop. Used by Supervisor and SingleProcess.
+  class DrainDelay
+    # The time (Clock) at which #tick must be called; nil: it need not be called.
+    attr_reader :deadline
+
+    # worker_links: the WorkerLinks of all workers. stop: begins the graceful stop, unless the server stops already.
+    def initialize(seconds, worker_links, log:, &stop)
+      @seconds = seconds
+      @worker_links = worker_links
+      @log = log
+      @stop = stop
+      @begun = false
+    end
+
+    # True from the first signal on.
+    def begun?
+      @begun
+    end
+
+    # Takes the time of another configuration. A delay that has begun does not change.
+    def configure(config)
+      @seconds = config.seconds(:drain_delay)
+    end
+
+    # Called with each signal for a graceful stop. A second signal ends the delay. ready: false: the server does not
+    # serve yet, and stops at once.
+    def begin(ready:)
+      return finish if @begun || !ready
+
+      @begun = true
+      @worker_links.draining = true
+      return finish if @seconds.zero?
+
+      @deadline = Clock.now + @seconds
+      @log.info("draining: stops in #{@seconds} s")
+    end
+
+    def tick
+      finish if @deadline && Clock.now >= @deadline
+    end
+
+    # The seconds that the next wait may take; nil: no limit.
+    def step
+      @deadline && (@deadline - Clock.now).clamp(0, Clock::STEP)
+    end
+
+    private
+
+    def finish
+      @deadline = nil
+      @stop.call
+    end
+  end
+end

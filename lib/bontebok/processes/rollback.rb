@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # The return to the former generation (KeepFormer), whose master is still loaded. The supervisor treats it as a Deploy
+  # whose configuration and listeners are known already.
+  class Rollback
+    # The number, the configuration and the Listeners of the former generation.
+    attr_reader :generation, :config, :listeners
+
+    # foreign: see Deploy#foreign?. clients: the ControlClients that wait for the end.
+    def initialize(generation, config, listeners, foreign, clients)
+      @generation = generation
+      @config = config
+      @listeners = listeners
+      @foreign = foreign
+      @clients = clients
+    end
+
+    def sources = []
+
+    def asked? = false
+
+    def foreign? = @foreign
+
+    def read_report; end
+
+    def listen; end
+
+    def surge(_master) = 0
+
+    def deadline = nil
+
+    def judge = nil
+
+    def close; end
+
+    # The number of workers does not change.
+    def count(present) = present
+
+    def succeed
+      finish(0, "generation #{@generation} serves again")
+    end
+
+    def fail(reason)
+      finish(1, reason)
+    end
+
+    def discard(reason)
+      fail(reason)
+    end
+
+    private
+
+    def finish(status, text)
+      @clients.each { |client| client.finish(status, text) }.clear
+    end
+  end
+end

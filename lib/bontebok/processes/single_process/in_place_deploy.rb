@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require_relative "../restart_file"
+require_relative "../../sockets/passed_listeners"
+require_relative "../../system/start_command"
+
+module Bontebok
+  class SingleProcess
+    # The part of SingleProcess that deploys new code. The process finishes its requests and executes the start command
+    # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program.
+    module InPlaceDeploy
+      private
+
+      def watch_restart_file
+        path = @config[:restart_file] or return
+        RestartFile.watch(File.expand_path(path, WorkingDirectory.name)) { @events.push(:restart) }
+      end
+
+      def hang_up
+        case @config[:signal_hup]
+        when "stop" then handle("TERM")
+        when "deploy" then deploy("SIGHUP")
+        else reopen_logs
+        end
+      end
+
+      def deploy(reason)
+        return @log.info("#{reason}: the server stops already") if @deadline || @departure
+        return @log.info("#{reason}: the server still starts") unless @lanes
+        return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
+
+        @log.info("#{reason}: the process is executed again when its requests are finished")
+        @kept = PassedListeners.keep(@listeners)
+        @status = 1
+        @deadline = Deadline.new(@config.seconds(:graceful_timeout))
+        @lanes.retire
+      end
+
+      # Called with TERM. During a deploy, the process ends instead of being executed again.
+      def stop_deploying
+        return unless @kept
+
+        @kept = nil
+        @status = 0
+        @log.info("stopping")
+      end
+
+      # Returns the exit status if the command cannot be executed, or if a signal has told the process to end. From now
+      # on, these signals end the process at once, because a handler would lose them. A second USR1 or USR2 must not end
+      # the new program before it has a handler. A program that is executed inherits IGNORE.
+      def execute_again
+        %w[TERM QUIT INT].each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
+        return 0 if @events.take.intersect?(%w[TERM QUIT INT])
+
+        %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
+        StartCommand.execute(PassedListeners::VARIABLE => @kept, **@service.variables)
+      rescue SystemCallError => e
+        @log.error("the start command cannot be executed", e)
+        1
+      end
+    end
+  end
+end

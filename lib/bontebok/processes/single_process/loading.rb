@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require_relative "../../workers/app_loader"
+
+module Bontebok
+  class SingleProcess
+    # The part of SingleProcess that loads the application.
+    module Loading
+      private
+
+      # While the application loads, a signal to stop ends the process at once. A second thread handles the signals,
+      # because the application could rescue an exception in the main thread. The second thread is not killed, because
+      # it may be handling a signal. It ends by itself when the application is loaded.
+      def load_app
+        watch = Thread.new { obey_while_loading until @loaded }
+        AppLoader.new(@config[:rackup], @log).load
+      ensure
+        @loaded = true
+        @events.push(:loaded)
+        watch&.join
+        @events.claim(*self.class::SIGNALS)
+      end
+
+      def obey_while_loading
+        tick_service
+        @events.to_io.wait_readable(@service.step)
+        @events.take.each do |event|
+          case event
+          when "TERM", "QUIT", "INT" then end_while_loading
+          when "HUP" then @config[:signal_hup] == "stop" ? end_while_loading : reopen_logs
+          else handle(event)
+          end
+        end
+      end
+
+      def end_while_loading
+        @log.info("stopped")
+      ensure
+        exit!(0)
+      end
+    end
+  end
+end

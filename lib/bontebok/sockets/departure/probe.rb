@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require "socket"
+
+require_relative "../inet_diag"
+
+module Bontebok
+  class Departure
+    # A connection of the server to its own port. It sends no request. It shows whether the server itself or another
+    # server gets the new connections of the port.
+    class Probe
+      # An empty line before a request is allowed (RFC 9112 2.2).
+      EMPTY_LINE = "\r\n"
+
+      # info: the Addrinfo of the port. deferred: the kernel delays connections without data (DeferAccept).
+      def initialize(info, deferred:)
+        @info = info
+        @socket = Socket.new(info.pfamily, :STREAM)
+        @socket.connect_nonblock(info, exception: false)
+        @socket.write_nonblock(EMPTY_LINE, exception: false) if deferred
+      rescue SystemCallError
+        nil # without a probe, nothing is known
+      end
+
+      # True if one of these processes has accepted the connection. False also if nobody has accepted it yet, or if
+      # nothing can be found out.
+      def accepted_by?(pids)
+        @accepted = find(pids) if @accepted.nil?
+        @accepted || false
+      rescue SystemCallError
+        false
+      end
+
+      def close
+        @socket&.close
+      end
+
+      private
+
+      # Returns nil if nobody has accepted the connection yet.
+      def find(pids)
+        inode = accepted_inode or return
+        link = "socket:[#{inode}]"
+        pids.any? { |pid| links(pid).include?(link) }
+      end
+
+      def accepted_inode
+        own = @socket.local_address
+        InetDiag.sockets(@info, InetDiag::ESTABLISHED, peer_port: own.ip_port)
+                .find { |found| found.peer == InetDiag.address(own) && found.inode.positive? }&.inode
+      end
+
+      # The open files of a process.
+      def links(pid)
+        Dir.children("/proc/#{pid}/fd").filter_map do |fd|
+          File.readlink("/proc/#{pid}/fd/#{fd}")
+        rescue SystemCallError
+          nil # closed meanwhile
+        end
+      rescue SystemCallError
+        []
+      end
+    end
+  end
+end

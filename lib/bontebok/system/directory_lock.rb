@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # A lock on a directory, for processes that change its files at the same moment. Such changes take less than a
+  # millisecond.
+  module DirectoryLock
+    ATTEMPTS = 25
+    # Seconds between two attempts.
+    INTERVAL = 0.02
+    private_constant :ATTEMPTS, :INTERVAL
+
+    class << self
+      # Runs the block under the lock. If the directory cannot be read, or another process keeps the lock, the block
+      # runs without the lock.
+      def hold(path)
+        directory = lock(path)
+        yield
+      ensure
+        # A process that was forked in the block has a copy of the descriptor, so a close alone would not release the
+        # lock.
+        directory&.flock(File::LOCK_UN)
+        directory&.close
+      end
+
+      private
+
+      def lock(path)
+        directory = File.new(path)
+        ATTEMPTS.times do
+          return directory if directory.flock(File::LOCK_EX | File::LOCK_NB)
+
+          sleep(INTERVAL)
+        end
+        directory
+      rescue SystemCallError
+        directory
+      end
+    end
+  end
+end

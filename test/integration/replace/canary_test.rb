@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+require_relative "../support/releases"
+
+# `bontebok deploy --canary N` starts a few new workers beside the old ones and compares their errors.
+class CanaryTest < Support::TestCase
+  include ProcessTree
+  include Releases
+
+  # Responds with 500 to every tenth request for /.
+  BAD = <<~RUBY
+    count = 0
+    run ->(_) { [(count += 1) % 10 == 0 ? 500 : 200, { "content-type" => "text/plain" }, ["bad"]] }
+  RUBY
+  GOOD = <<~'RUBY'
+    text = "release #{File.basename(Dir.pwd)}"
+    run ->(_) { [200, { "content-type" => "text/plain" }, [text]] }
+  RUBY
+
+  def test_a_good_canary_becomes_the_new_generation
+    server = start
+    release(2, "config.ru" => GOOD)
+    command = deploy_canary("--for", "2s")
+    assert_match(/^generation 2: 1 of 2 workers serve beside the former ones$/, command.output.text)
+    assert_match(/^canary +1 +\d+ +0 +0.00 %\nformer +2 +\d+ +0 +0.00 %$/, command.output.text)
+    assert_match(/^generation 2 serves$/, command.output.text)
+    assert_equal 0, command.status.exitstatus
+    assert(eventually(10) { server.get.body == "release 2" && wait_for_workers(server, 2) })
+  end
+
+  def test_a_canary_with_errors_is_taken_back
+    server = start
+    former = workers(server)
+    release(2, "config.ru" => BAD)
+    command = deploy_canary("--for", "60s", "--max-errors", "2%")
+    assert_match(/^canary +1 +\d+ +\d+ +(9|10|11)\.\d\d %$/, command.output.text)
+    assert_match(/^bontebok: the new master has too many errors$/, command.output.text)
+    assert_equal 4, command.status.exitstatus
+    eventually(10, "the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
+    assert_equal former, workers(server)
+  end
+
+  def test_a_canary_without_requests_is_taken_back
+    server = start
+    release(2, "config.ru" => GOOD)
+    command = run_command("deploy", "--canary", "1", "--for", "0.1s")
+    assert_match(/^canary +1 +0 +0 +0.00 %$/, command.output.text)
+    assert_match(/^bontebok: the new master got too few requests to judge it$/, command.output.text)
+    assert_equal 5, command.status.exitstatus
+    eventually(10, "the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
+    assert_equal "release 1", server.get.body
+  end
+
+  def test_a_canary_that_dies_ends_the_deploy
+    server = start
+    release(2, "config.ru" => GOOD)
+    command = start_process(*RUBY, "deploy", "--canary", "1", "--for", "60s", "--control", "#{temp_dir}/control")
+    command.wait_for_output(/1 of 2 workers serve/)
+    Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
+    assert_equal 1, command.wait.exitstatus
+    assert_equal "release 1", eventually(10) { server.get.body[/release 1/] }
+  end
+
+  def test_wrong_values
+    start
+    [%w[--canary 0], %w[--canary], %w[--canary 1 --for soon], %w[--canary 1 --max-errors 1]].each do |args|
+      command = run_command("deploy", *args)
+      assert_match(/wants another value than .*: bontebok deploy --canary 1/, command.output.text)
+      assert_equal 2, command.status.exitstatus
+    end
+  end
+
+  RUBY = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
+
+  private
+
+  def start
+    release(1, "config.ru" => GOOD)
+    start_current("-w", "2", "--control", "#{temp_dir}/control")
+  end
+
+  # Runs the command under load. The load must not lose a request, but the bad canary responds with 500.
+  def deploy_canary(*args)
+    load = start_process(*RUBY, "bench", "-c", "4", "--rate", "1500", "-d", "60", "--close",
+                         "unix:#{temp_dir}/bontebok.sock:/")
+    run_command("deploy", "--canary", "1", *args)
+  ensure
+    load.signal("INT")
+    load.wait
+    refute_match(/refused|reset|short|timeout/, load.output.text)
+  end
+
+  def run_command(*args)
+    Support::ChildProcess.run(*RUBY, *args, "--control", "#{temp_dir}/control", chdir: temp_dir)
+  end
+end

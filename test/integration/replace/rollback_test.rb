@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/process_tree"
+require_relative "../support/releases"
+
+# With KeepFormer, the former master stays loaded after a deploy. `bontebok rollback` lets it serve again.
+class RollbackTest < Support::TestCase
+  include ProcessTree
+  include Releases
+
+  def test_the_former_release_serves_again_and_again
+    server = start
+    release(2)
+    deploy_and_keep(server)
+    assert_serves 2, server
+    remove_release(1)
+    assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
+    assert_serves 1, server
+    assert_command 0, "generation 2 serves again\n", "rollback", "--wait"
+    assert_serves 2, server
+    assert_equal 2, Support::ProcessTable.children(server.pid).size
+    release(3)
+    deploy(server) # the kept master ends
+    assert_equal 0, server.stop.exitstatus
+    refute_match(/ error | warn /, server.output.text)
+  end
+
+  def test_the_configuration_of_the_former_release_takes_effect_again
+    temp_file("shared.rb", "keep_former 60\nmax_workers 1\nlisten 'unix:#{temp_dir}/bontebok.sock'\n")
+    server = start(config: "shared.rb")
+    temp_file("shared.rb", "keep_former 60\nmax_workers 1\nlisten 'unix:#{temp_dir}/bontebok.sock', " \
+                           "'unix:#{temp_dir}/new.sock'\n")
+    release(2)
+    deploy_and_keep(server)
+    assert_match(/release 2/, get("new.sock").body)
+    assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
+    refute_path_exists "#{temp_dir}/new.sock"
+    assert(eventually(10, "release 1") { get("bontebok.sock").body.start_with?("release 1,") })
+    # The release with the closed address is not kept.
+    assert_command 1, "bontebok: no former generation is kept (KeepFormer)\n", "rollback"
+  end
+
+  def test_the_former_master_leaves_after_the_time
+    server = start("--keep-former", "200ms")
+    release(2)
+    server.signal("USR2")
+    server.wait_for_output(/stays loaded for 0.2 s.*master \(pid \d+\) has left: exit status 0/m)
+    assert_command 1, /no former generation is kept/, "rollback"
+  end
+
+  def test_a_kept_master_that_dies_is_not_missed
+    server = start
+    former = master(server).pid
+    release(2)
+    deploy_and_keep(server)
+    Process.kill("KILL", former)
+    server.wait_for_output(/master \(pid #{former}\) has left: killed by SIGKILL/)
+    assert_command 1, /no former generation is kept/, "rollback", "--wait"
+    assert_serves 2, server
+  end
+
+  def test_a_rollback_that_fails_leaves_the_present_release_in_service
+    hooks = "after_fork { exit!(7) if File.exist?('#{temp_dir}/bad') }\n"
+    release(1, "config/bontebok.rb" => hooks)
+    server = start
+    release(2)
+    deploy_and_keep(server)
+    temp_file("bad")
+    assert_command 1, /\Abontebok: the new master has ended: exit status 1\n\z/, "rollback", "--wait"
+    assert_serves 2, server
+  end
+
+  def test_a_stop_ends_the_kept_master
+    %w[TERM INT].each do |signal|
+      server = start
+      release(2)
+      deploy_and_keep(server)
+      assert_equal 0, server.stop(signal).exitstatus
+    end
+  end
+
+  private
+
+  def start(*args, config: nil)
+    release(1) unless File.exist?("#{temp_dir}/releases/1")
+    args.unshift("--keep-former", "60s", "-w", "1") unless config
+    listen = config ? ["-c", "#{temp_dir}/#{config}"] : ["-l", "unix:#{temp_dir}/bontebok.sock"]
+    start_current("--control", "#{temp_dir}/control", *args, listen: listen)
+  end
+
+  def deploy_and_keep(server)
+    server.signal("USR2")
+    server.wait_for_output(/stays loaded for 60.0 s, without workers/)
+  end
+
+  def assert_command(status, output, *args)
+    command = Support::ChildProcess.run(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args,
+                                        "--control", "#{temp_dir}/control", chdir: temp_dir)
+    assert_operator output, :===, command.output.text
+    assert_equal status, command.status.exitstatus
+  end
+end

@@ -1,0 +1,77 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# DrainDelay: after TERM the server serves on for a time, and shows that it will stop.
+class ProcessDrainDelayTest < Support::TestCase
+  APPLICATION = "run ->(env) { [200, {}, [env['PATH_INFO']]] }\n"
+
+  %w[0 2].each do |workers|
+    define_method("test_requests_are_served_during_the_delay_with_w_#{workers}") do
+      server = start("-w", workers, "--drain-delay", "60")
+      server.connect do |kept|
+        assert_predicate kept.get("/before"), :keep_alive?
+        drain(server, "TERM")
+        [kept, Support::Client.new(server.address)].each { |client| assert_last_response(client) }
+        assert_equal 503, server.get("/ready").status
+        server.signal("TERM")
+        server.wait_for_output(/ stopping$/)
+      end
+      assert_equal 0, server.wait.exitstatus
+    end
+
+    define_method("test_the_server_stops_after_the_delay_with_w_#{workers}") do
+      server = start("-w", workers, "--drain-delay", "100ms")
+      server.signal("QUIT")
+      server.wait_for_output(/ draining: stops in 0\.1 s\n(?m:.*) stopping$/)
+      assert_equal 0, server.wait.exitstatus
+    end
+
+    define_method("test_int_ends_the_delay_with_w_#{workers}") do
+      server = start("-w", workers, "--drain-delay", "60")
+      drain(server, "QUIT")
+      assert_equal 0, server.stop("INT").exitstatus
+      assert_match(/ stopping at once$/, server.output.text)
+    end
+  end
+
+  def test_the_other_signals_keep_their_meaning
+    server = start("-w", "1", "--drain-delay", "60", "--signal-hup", "stop")
+    drain(server, "HUP")
+    server.signal("USR1")
+    server.wait_for_output(/worker \(pid \d+\) has left/)
+    assert_equal "/after", server.get("/after").body
+    assert_equal 0, server.stop("QUIT").exitstatus
+  end
+
+  # The application reads the gate, which nobody opens.
+  def test_a_server_that_is_not_ready_stops_at_once
+    File.mkfifo(File.join(temp_dir, "gate"))
+    server = start_bontebok(args: ["-w", "1", "--drain-delay", "60"], ready: false,
+                            rackup: "$stderr.puts 'loading'\nFile.read('gate')\n#{APPLICATION}")
+    server.wait_for_output(/^loading$/)
+    assert_equal 0, server.stop("TERM").exitstatus
+  end
+
+  private
+
+  def start(*args)
+    start_bontebok(args: ["--ready-path", "/ready", *args], rackup: APPLICATION).tap do |server|
+      server.wait_for_output(/ ready in /)
+      assert_equal 200, server.get("/ready").status
+    end
+  end
+
+  def drain(server, signal)
+    server.signal(signal)
+    server.wait_for_output(/ draining: stops in 60\.0 s$/)
+  end
+
+  def assert_last_response(client)
+    response = client.get("/during")
+    assert_equal ["/during", "close"], [response.body, response["Connection"]]
+    assert_equal :eof, client.wait_for_end
+  ensure
+    client.close
+  end
+end

@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "minitest/mock"
+require "bontebok/processes/canary"
+
+# The verdict about the first workers of a new generation. The children of this process are the canary.
+class CanaryVerdictTest < Support::TestCase
+  Links = Struct.new(:processes)
+  OLD = 1 # the process 1 is no child of this process
+
+  def setup
+    @child = Process.spawn("sleep", "60")
+    @links = Links.new([])
+    show([10_000, 5], [0, 0])
+    @canary = Bontebok::Canary.new(1, 60, 0.01)
+    Bontebok::Clock.stub(:now, 0) { @canary.begin(Process.pid, @links) }
+  end
+
+  def teardown
+    Process.kill("KILL", @child)
+    Process.wait(@child)
+  end
+
+  # [requests, errors] of old and new workers => [verdict after 1 s, verdict after 60 s]
+  { [[1000, 0], [200, 2]] => [nil, :good], [[1000, 0], [200, 3]] => %i[bad bad], [[1000, 0], [199, 199]] => [nil, :few],
+    [[1000, 20], [300, 9]] => [nil, :good], [[1000, 20], [300, 10]] => %i[bad bad], [[0, 0], [200, 0]] => [nil, :good],
+    [[0, 0], [0, 0]] => [nil, :few] }.each do |(old, new), verdicts|
+    define_method("test_the_verdict_on_#{old.join('_')}_and_#{new.join('_')}") do
+      show([10_000 + old[0], 5 + old[1]], new)
+      assert_equal(verdicts, [1, 60].map { |time| Bontebok::Clock.stub(:now, time) { @canary.verdict } })
+    end
+  end
+
+  def test_workers_that_have_ended_or_began_later_do_not_disturb
+    @links.processes = [process(999_999_999, 400, 400), process(@child, 250, 4)]
+    assert_equal(:bad, Bontebok::Clock.stub(:now, 60) { @canary.verdict })
+  end
+
+  def test_the_table_compares_both
+    show([11_000, 6], [200, 3])
+    assert_equal ["generation workers  requests  errors   share", "canary           1       200       3    1.50 %",
+                  "former           1      1000       1    0.10 %"], @canary.table.lines(chomp: true)
+  end
+
+  private
+
+  def show(old, new)
+    @links.processes = [process(OLD, *old), process(@child, *new)]
+  end
+
+  def process(pid, requests, errors)
+    { pid: pid, requests: requests, errors: errors }
+  end
+end

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require "minitest/mock"
+require "test_helper"
+require_relative "../support/log_case"
+require "bontebok/processes/drain_delay"
+
+# Tests when the stop begins after a signal, and when the server shows that it drains.
+class DrainDelayTest < Minitest::Test
+  include LogCase
+
+  # The part of Bontebok::WorkerLinks that DrainDelay uses.
+  Links = Struct.new(:draining)
+
+  def setup
+    super
+    @links = Links.new(false)
+    @stops = 0
+    @now = 100.0
+  end
+
+  def test_the_stop_begins_after_the_delay
+    delay = make(5)
+    assert_equal [nil, nil], [delay.deadline, delay.step]
+    at(0) { delay.begin(ready: true) }
+    assert_equal [true, 105.0], [@links.draining, delay.deadline]
+    assert_equal ["draining: stops in 5 s"], text_of(written)
+    at(4.9) { delay.tick }
+    at(4.9) { assert_in_delta 0.1, delay.step }
+    assert_equal 0, @stops
+    2.times { at(5) { delay.tick } }
+    assert_equal [1, nil, nil], [@stops, delay.deadline, delay.step]
+  end
+
+  def test_a_second_signal_ends_the_delay
+    delay = make(5)
+    2.times { at(0) { delay.begin(ready: true) } }
+    assert_equal [1, nil], [@stops, delay.deadline]
+    at(6) { delay.tick }
+    assert_equal 1, @stops
+  end
+
+  def test_without_a_delay_the_stop_begins_at_once
+    delay = make(0)
+    delay.begin(ready: true)
+    assert_equal [1, true, nil], [@stops, @links.draining, delay.deadline]
+  end
+
+  def test_a_server_that_is_not_ready_stops_at_once
+    delay = make(5)
+    delay.begin(ready: false)
+    assert_equal [1, false, nil], [@stops, @links.draining, delay.deadline]
+  end
+
+  def test_a_wait_has_a_limit_so_that_a_freeze_is_noticed
+    delay = make(5)
+    at(0) { delay.begin(ready: true) }
+    at(0) { assert_equal Bontebok::Clock::STEP, delay.step }
+    at(9) { assert_equal 0, delay.step }
+  end
+
+  private
+
+  def make(seconds)
+    Bontebok::DrainDelay.new(seconds, @links, log: @log) { @stops += 1 }
+  end
+
+  def at(seconds, &)
+    Bontebok::Clock.stub(:now, @now + seconds, &)
+  end
+end
