@@ -92,7 +92,7 @@ class ServiceManagerTest < Support::TestCase
     stop_process(master(server).pid)
     refute_signs_of_life
   ensure
-    [one, two, master(server)&.pid].compact.each { |pid| Process.kill("CONT", pid) }
+    [one, two, (master(server)&.pid if server)].compact.each { |pid| Process.kill("CONT", pid) }
   end
 
   # The clients connect while no server runs.
