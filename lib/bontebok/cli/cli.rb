@@ -4,6 +4,7 @@ require_relative "command_line"
 require_relative "../config/config"
 require_relative "option_docs"
 require_relative "../sockets/handshake"
+require_relative "../sockets/service/service_manager"
 require_relative "../system/start_command"
 require_relative "../start_failure"
 require_relative "../version"
@@ -59,9 +60,10 @@ module Bontebok
       StartCommand.note(@argv)
       return succeed(command_line) if ENV.key?(Handshake::VARIABLE)
 
+      manager = ServiceManager.take(ENV)
       config = Config.new(command_line.values)
       require_relative "../processes/launcher"
-      Launcher.new(config).run
+      Launcher.new(config, manager: manager).run
     end
 
     # The supervisor of a running server has executed this process, which becomes a master.

@@ -20,7 +20,10 @@ module Bontebok
 
     # Flags of unicorn, puma and rackup, and our flags for the same thing.
     ELSEWHERE = { "-p" => "-l PORT", "--port" => "-l PORT", "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT",
-                  "-b" => "-l ADDR", "--bind" => "-l ADDR", "-C" => "-c FILE", "-e" => "-E ENV" }.freeze
+                  "-b" => "-l ADDR", "--bind" => "-l ADDR", "-e" => "-E ENV" }.freeze
+
+    # Puma's spelling, which units of systemd have.
+    SAME = { "-C" => "-c" }.freeze
 
     # action: :serve, :check, :help or :version. topic: the Option of `--help OPTION`, or nil. values: { key => [text,
     # ...] }.
@@ -79,7 +82,7 @@ module Bontebok
     end
 
     def read_short(flag, value)
-      option = OptionTable::BY_SHORT[flag] or raise UsageError, unknown(flag, known_flags)
+      option = OptionTable::BY_SHORT[SAME.fetch(flag, flag)] or raise UsageError, unknown(flag, known_flags)
       store(option, flag, value.empty? ? nil : value)
     end
 

@@ -9,6 +9,7 @@ require_relative "../log/log_files"
 require_relative "../sockets/handshake"
 require_relative "../sockets/passed_listeners"
 require_relative "../start_error"
+require_relative "../version"
 
 module Bontebok
   # The supervisor's part of the start of an executed master. The supervisor executes its own start command again, so
@@ -49,6 +50,11 @@ module Bontebok
 
     def asked?
       !answered? && !@handshake.to_io.wait_readable(0).nil?
+    end
+
+    # True if the master runs another version of Bontebok. Its workers may be on a scoreboard of their own.
+    def foreign?
+      @foreign
     end
 
     # workers: the number of workers if the configuration has the same number as before. on_trial: a former generation
@@ -164,6 +170,7 @@ module Bontebok
         raise StartError, "bontebok #{message['version']} cannot be deployed: restart the server"
       end
 
+      @foreign = message["version"] != VERSION
       @config = SupervisorConfig.new(message.fetch("config"), @former)
       raise StartError, "MaxWorkers 0 needs a restart of the server" if @config.workers.zero?
     end
@@ -174,7 +181,7 @@ module Bontebok
       links = @listeners.worker_links.descriptors
       @handshake.say(
         { protocol: PROTOCOL, **numbers, links: links.size, life_line: !life_line.nil?,
-          listeners: PassedListeners.describe(@listeners) },
+          stored: @listeners.stored?, listeners: PassedListeners.describe(@listeners) },
         [*logs, *links, life_line&.to_io, *@listeners.map(&:socket)].compact
       )
       @sent = true

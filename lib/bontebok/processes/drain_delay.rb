@@ -18,6 +18,11 @@ module Bontebok
       @begun = false
     end
 
+    # True from the first signal on.
+    def begun?
+      @begun
+    end
+
     # Takes the time of another configuration. A delay that has begun does not change.
     def configure(config)
       @seconds = config.seconds(:drain_delay)

@@ -4,6 +4,7 @@ require_relative "children"
 require_relative "generations/keeping"
 require_relative "generations/surging"
 require_relative "../system/clock"
+require_relative "../system/process_stop"
 
 module Bontebok
   # The supervisor's masters. A generation is a master with its workers. During a deploy there are two generations. The
@@ -66,6 +67,13 @@ module Bontebok
       tick_kept
       super
       give_up_late_ones unless @stopping
+    end
+
+    # True if a master that serves has an open channel and is not frozen.
+    def answering?
+      @roster.audible.any? do |child|
+        child.reached?(:ready) && !child.leaving? && ProcessStop.of(child.pid).nil?
+      end
     end
 
     private

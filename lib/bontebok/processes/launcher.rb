@@ -9,6 +9,7 @@ require_relative "../log/log"
 require_relative "../log/log_files"
 require_relative "pidfile"
 require_relative "process_preparation"
+require_relative "../sockets/service/service_report"
 require_relative "../start_failure"
 
 module Bontebok
@@ -17,9 +18,13 @@ module Bontebok
   # instead.
   class Launcher
     # app: the application, if rackup has loaded it; else nil.
-    def initialize(config, app: nil, log: Log.new(format: config[:log_format], level: config[:log_level]))
+    # manager: the ServiceManager.
+    def initialize(config, app: nil, manager: ServiceManager.take(ENV),
+                   log: Log.new(format: config[:log_format], level: config[:log_level]))
       @config = config
       @app = app
+      @manager = manager
+      @store = ListenerStore.new(manager)
       @log = log
     end
 
@@ -31,7 +36,7 @@ module Bontebok
         ProcessPreparation.run(@config, @log, descriptors: @app.nil?) { open_logs }
         kind = process
         @config.account.act { WorkerFiles.check_access_log(@config) }
-        kind.new(@config, listeners, app: @app, log: @log).run
+        kind.new(@config, listeners, app: @app, log: @log, service: ServiceReport.new(@manager, @store)).run
       end
     end
 
@@ -67,8 +72,10 @@ module Bontebok
     end
 
     def listeners
-      Listeners.of(@config, log: @log, adopted: AdoptedSockets.take(ENV, log: @log),
-                            former: PassedListeners.inherit(ENV))
+      adopted = AdoptedSockets.take(ENV, log: @log)
+      former = PassedListeners.inherit(ENV) + @store.recall(adopted)
+      Listeners.of(@config, log: @log, adopted: adopted, former: former, stored: @manager.present?)
+               .tap { |listeners| @store.drop(former - listeners.to_a) }
     end
 
     def open_logs

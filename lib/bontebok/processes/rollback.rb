@@ -7,17 +7,20 @@ module Bontebok
     # The number, the configuration and the Listeners of the former generation.
     attr_reader :generation, :config, :listeners
 
-    # clients: the ControlClients that wait for the end.
-    def initialize(generation, config, listeners, clients)
+    # foreign: see Deploy#foreign?. clients: the ControlClients that wait for the end.
+    def initialize(generation, config, listeners, foreign, clients)
       @generation = generation
       @config = config
       @listeners = listeners
+      @foreign = foreign
       @clients = clients
     end
 
     def sources = []
 
     def asked? = false
+
+    def foreign? = @foreign
 
     def read_report; end
 

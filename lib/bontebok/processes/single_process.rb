@@ -17,6 +17,7 @@ require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
 require_relative "single_process/in_place_deploy"
 require_relative "single_process/loading"
+require_relative "single_process/service"
 require_relative "../start_error"
 require_relative "../start_failure"
 require_relative "start_lines"
@@ -27,15 +28,18 @@ module Bontebok
   class SingleProcess
     include InPlaceDeploy
     include Loading
+    include Service
 
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
     # app: the application, if rackup has loaded it; nil: this class loads it.
-    def initialize(config, listeners, log:, app: nil)
+    # service: the ServiceReport.
+    def initialize(config, listeners, log:, service:, app: nil)
       @config = config
       @listeners = listeners
       @log = log
+      @service = service
       @app = app
       @status = 1
       @interrupted = false
@@ -111,8 +115,10 @@ module Bontebok
 
     def wait_for_events
       @drain_delay.tick
+      tick_service
       sources = [@events, @lanes.request_limits]
       seconds = @lanes.detached.step || @deadline&.step || @departure&.step || @drain_delay.step
+      seconds = [seconds, @service.step].compact.min
       ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 
@@ -141,12 +147,13 @@ module Bontebok
 
       @status = status
       @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
+      tick_service
       tick_departure
     end
 
     # Drains when the addresses are left.
     def tick_departure
-      drain if @departure && !@deadline && @departure.over?
+      drain if @departure && !@deadline && @service.released? && @departure.over?
     end
 
     def drain
@@ -162,6 +169,7 @@ module Bontebok
       @status = 0
       @deadline = Deadline.new(Child::QUIT_SECONDS)
       @serving = false
+      tick_service
     end
 
     def time_is_over

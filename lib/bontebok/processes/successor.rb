@@ -86,7 +86,7 @@ module Bontebok
       links = descriptors.shift(message["links"])
       life_line = descriptors.shift(message["life_line"] ? 1 : 0)
       @listeners = Listeners.new(PassedListeners.take(message["listeners"], descriptors),
-                                 log: @log, worker_links: worker_links(links))
+                                 log: @log, worker_links: worker_links(links), stored: message["stored"])
       @life_line = LifeLine.inherit(*life_line) if life_line.any? && @shared
     end
 

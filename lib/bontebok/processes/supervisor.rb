@@ -17,6 +17,7 @@ require_relative "supervisor/deploys"
 require_relative "supervisor/first_start"
 require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
+require_relative "supervisor/service"
 require_relative "../system/working_directory"
 
 module Bontebok
@@ -29,14 +30,17 @@ module Bontebok
     include FirstStart
     include Leaving
     include Orders
+    include Service
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
     # app: the application, if rackup has loaded it; nil: the masters or the workers load it.
-    def initialize(config, listeners, log:, app: nil)
+    # service: the ServiceReport.
+    def initialize(config, listeners, log:, service:, app: nil)
       @config = config
       @listeners = listeners
       @log = log
+      @service = service
       @app = app
       @workers = config.workers
       @generation = 0
@@ -86,6 +90,7 @@ module Bontebok
         tick_adopted
         follow_start
         @drain_delay.tick
+        tick_service
         tick_departure
         break if @stopping && @masters.empty? && @adopted.empty?
 

@@ -7,8 +7,8 @@ module Bontebok
   # (SERVER_STARTER_PORT) and systemd (LISTEN_FDS, sd_listen_fds(3)). Reads only the environment. AdoptedListener checks
   # the sockets.
   module AdoptedSockets
-    # origin: the socket's name in the log and in messages.
-    Entry = Struct.new(:fileno, :origin)
+    # origin: the socket's name in the log and in messages. name: the name in LISTEN_FDNAMES, or nil.
+    Entry = Struct.new(:fileno, :origin, :name)
 
     # "ADDRESS=FD;ADDRESS=FD". A path may contain = and ;. So an entry ends with =, a number, and then ; or the end of
     # the text.
@@ -45,8 +45,8 @@ module Bontebok
 
         names = names.split(":")
         Array.new(count.to_i) do |index|
-          name = names[index].to_s
-          Entry.new(FIRST_OF_SYSTEMD + index, name.empty? ? "systemd" : "systemd (#{readable(name)})")
+          name = readable(names[index].to_s)
+          Entry.new(FIRST_OF_SYSTEMD + index, name.empty? ? "systemd" : "systemd (#{name})", name)
         end
       end
 

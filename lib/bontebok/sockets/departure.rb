@@ -45,9 +45,9 @@ module Bontebok
       @steps.map(&:deadline).min
     end
 
-    # Seconds until #deadline.
+    # Seconds until #deadline; nil: all addresses are left.
     def step
-      [deadline - Clock.now, 0].max
+      deadline&.then { |time| [time - Clock.now, 0].max }
     end
   end
 end

@@ -81,6 +81,11 @@ module Bontebok
       false
     end
 
+    # See UnixListener#lost?.
+    def lost?
+      false
+    end
+
     # See UnixListener.
     def give_away; end
 

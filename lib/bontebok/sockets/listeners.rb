@@ -8,18 +8,21 @@ module Bontebok
   class Listeners
     include Enumerable
 
-    # The listeners of a configuration. For adopted and former see ListenerList. Raises StartError.
-    def self.of(config, log:, adopted: [], former: [])
+    # The listeners of a configuration. For adopted and former see ListenerList. Former listeners that the configuration
+    # does not have are closed. For stored see #initialize. Raises StartError.
+    def self.of(config, log:, adopted: [], former: [], stored: false)
       list = ListenerList.of(config, adopted: adopted, former: former)
-      new(list, log: log, own: list - former)
+      new(list, log: log, own: list - former, stored: stored).tap { |listeners| listeners.drop(former) }
     end
 
     # own: those listeners of the list that #bind and #listen open. worker_links: the WorkerLinks, if they exist.
-    def initialize(list, log:, own: list, worker_links: nil)
+    # stored: a service manager keeps the listeners if the started process dies (ListenerStore).
+    def initialize(list, log:, own: list, worker_links: nil, stored: false)
       @listeners = list
       @log = log
       @own = own
       @worker_links = worker_links
+      @stored = stored
       @listening = false
     end
 
@@ -27,7 +30,11 @@ module Bontebok
     # StartError.
     def next(config)
       list = ListenerList.of(config, former: @listeners)
-      Listeners.new(list, log: @log, own: list - @listeners, worker_links: @worker_links)
+      Listeners.new(list, log: @log, own: list - @listeners, worker_links: @worker_links, stored: @stored)
+    end
+
+    def stored?
+      @stored
     end
 
     def each(&)
@@ -62,9 +69,14 @@ module Bontebok
 
     # Called when these Listeners replace the former ones. Closes the sockets that only the former ones have.
     def take_effect(former)
-      (former.to_a - @listeners).each { |listener| close_one(listener) }
+      drop(former.to_a)
       @own = @listeners
       @listening = true
+    end
+
+    # Closes those of the listeners that are not in the list.
+    def drop(former)
+      (former - @listeners).each { |listener| close_one(listener) }
     end
 
     def listening?
@@ -98,9 +110,9 @@ module Bontebok
     end
 
     # Called in a process that inherited the sockets, when the process that called #listen is gone. After this call,
-    # #unlink removes the files.
+    # #unlink removes the files, except files of stored sockets: these sockets still listen, for the next server.
     def take_over
-      grep(UnixListener).each(&:take_over)
+      grep(UnixListener).each(&:take_over) unless @stored
     end
 
     # Removes the files of unix sockets, so that no client connects to a server that ends. Does nothing in a process

@@ -12,6 +12,23 @@ module Bontebok
     # How many times #look reads the scoreboard within WorkerTimeout.
     LOOKS = 4
 
+    class << self
+      # True if a worker is not frozen at this moment, and has not hung for `seconds`; 0: no limit.
+      def moving?(board, seconds, stops: ProcessStop.method(:of))
+        limit = seconds.zero? ? Float::INFINITY : seconds * 1000
+        board.lanes.group_by { |lane| lane[:pid] }.any? do |pid, lanes|
+          taken = lanes.select { |lane| lane[:taken] }
+          (taken.empty? || still(taken) < limit) && stops.call(pid).nil?
+        end
+      end
+
+      # Returns the longest time, in ms, for which a lane (a thread that serves requests) has had a request, and the
+      # worker has not shown that it runs.
+      def still(lanes)
+        lanes.map { |lane| [lane[:taken], lane[:silent] || lane[:taken]].min }.max
+      end
+    end
+
     # The time at which #look is due next.
     attr_reader :time
 
@@ -65,14 +82,8 @@ module Bontebok
 
       workers.filter_map do |pid, lanes|
         taken = lanes.select { |lane| lane[:taken] }
-        [pid, describe(taken)] if taken.any? && still?(taken) >= @seconds * 1000
+        [pid, describe(taken)] if taken.any? && StalledWorkers.still(taken) >= @seconds * 1000
       end.to_h
-    end
-
-    # Returns the longest time, in ms, for which a lane (a thread that serves requests) has had a request, and the
-    # worker has not shown that it runs.
-    def still?(lanes)
-      lanes.map { |lane| [lane[:taken], lane[:silent] || lane[:taken]].min }.max
     end
 
     def describe(lanes)

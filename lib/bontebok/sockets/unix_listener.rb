@@ -47,6 +47,13 @@ module Bontebok
     # Device and inode of the socket's file; nil: no file is known.
     def file = @identity
 
+    # True if clients cannot connect, because the path does not lead to this socket any more.
+    def lost?
+      !address.abstract? && !own?(path)
+    rescue SystemCallError
+      true
+    end
+
     # Called in a process that was forked before the socket listened. Notes the identity of the file.
     def take_note
       @identity ||= identity(path) unless address.abstract?

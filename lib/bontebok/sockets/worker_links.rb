@@ -75,6 +75,11 @@ module Bontebok
       StalledWorkers.new(@scoreboard, seconds) if seconds.positive?
     end
 
+    # True if a worker runs. seconds: WorkerTimeout.
+    def moving?(seconds)
+      StalledWorkers.moving?(@scoreboard, seconds)
+    end
+
     # The pids of the living workers that have lanes on the scoreboard.
     def pids
       @scoreboard.lanes.map { |lane| lane[:pid] }.uniq

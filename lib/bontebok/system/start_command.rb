@@ -13,10 +13,16 @@ module Bontebok
     # new release after the deploy.
     PATHS = %w[PATH RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_GEMFILE BUNDLE_PATH BUNDLE_APP_CONFIG].freeze
 
+    # Variables of service managers that are meant for one process only. They name sockets (AdoptedSockets) or tell the
+    # process to report (ServiceManager). An executed process gets the sockets in another way.
+    FOR_ONE_PROCESS = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES NOTIFY_SOCKET WATCHDOG_PID
+                         WATCHDOG_USEC].freeze
+
     class << self
       # Call this method first in a process, before anything changes ENV, the working directory, or the process title.
       def note(argv)
         @words, @env = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
+        @env = @env.except(*FOR_ONE_PROCESS)
         @umask = File.umask
         @directory = WorkingDirectory.name
         @moves = moves(@directory, Dir.pwd)

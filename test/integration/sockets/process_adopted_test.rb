@@ -46,6 +46,20 @@ class ProcessAdoptedTest < Support::TestCase
     assert_equal 0, former.wait.exitstatus
   end
 
+  # The environment of the start names descriptors that the executed program does not have.
+  def test_a_deploy_keeps_the_listener
+    skip "in the long form" unless Support::Length::LONG
+
+    %w[1 0].each do |workers|
+      server = start(workers)
+      server.wait_for_output(/ready in/)
+      server.signal("USR2")
+      server.wait_for_output(/g2 ready|(?:ready in.*){2}/m)
+      assert_equal 200, server.get.status
+      server.stop
+    end
+  end
+
   def test_the_file_of_the_listener_stays_however_the_server_ends
     start("1").stop("INT")
     start("0").stop

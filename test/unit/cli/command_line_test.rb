@@ -83,6 +83,10 @@ class CommandLineTest < Minitest::Test
     end
   end
 
+  def test_the_flag_of_puma_for_the_configuration_file
+    assert_equal read("-c", "puma.rb"), read("-C", "puma.rb")
+  end
+
   def test_missing_and_superfluous_values_are_errors
     assert_refused "-w wants a value: -w N|auto", "-w"
     assert_refused "--listen wants a value: --listen ADDR", "--listen"

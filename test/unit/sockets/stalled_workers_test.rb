@@ -37,6 +37,17 @@ class StalledWorkersTest < Support::TestCase
     assert_equal({ 1 => "has not moved for 60 s, with these requests: GET /a, PUT /b" }, watch_for(60))
   end
 
+  def test_one_worker_that_runs_is_enough
+    refute moving?
+    show(lane(1, taken: 60_000, silent: 60_000), lane(1), lane(2))
+    assert moving?
+    @stops[2] = "a stop"
+    refute moving?
+    assert moving?(0) && moving?(61)
+    show(lane(1, taken: 60_000, silent: 1000), lane(2))
+    assert moving?
+  end
+
   def test_a_look_before_the_due_time_finds_nothing
     show(lane(1, taken: 60_000))
     watch_for(60)
@@ -99,6 +110,10 @@ class StalledWorkersTest < Support::TestCase
   end
 
   private
+
+  def moving?(seconds = 60)
+    Bontebok::StalledWorkers.moving?(@scoreboard, seconds, stops: @stops.method(:[]))
+  end
 
   def lane(pid, taken: nil, silent: nil, label: nil)
     { pid: pid, taken: taken, silent: silent, label: label }

@@ -53,7 +53,7 @@ module Bontebok
         return 0 if @events.take.intersect?(%w[TERM QUIT INT])
 
         %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
-        StartCommand.execute(PassedListeners::VARIABLE => @kept)
+        StartCommand.execute(PassedListeners::VARIABLE => @kept, **@service.variables)
       rescue SystemCallError => e
         @log.error("the start command cannot be executed", e)
         1

@@ -22,7 +22,8 @@ module Bontebok
       end
 
       def obey_while_loading
-        @events.to_io.wait_readable
+        tick_service
+        @events.to_io.wait_readable(@service.step)
         @events.take.each do |event|
           case event
           when "TERM", "QUIT", "INT" then end_while_loading

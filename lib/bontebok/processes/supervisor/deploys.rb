@@ -116,9 +116,10 @@ module Bontebok
       def take_effect(child)
         deploy = @deploys.delete(child) or return
         former = @listeners
-        @former = [@serving_generation, @config, @listeners]
+        @former = [@serving_generation, @config, @listeners, @foreign]
         @serving_generation = deploy.generation
         @workers = deploy.count(@workers)
+        @foreign = deploy.foreign?
         @config = deploy.config
         @listeners = deploy.listeners
         @listeners.take_effect(former)

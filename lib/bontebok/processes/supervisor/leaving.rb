@@ -17,12 +17,12 @@ module Bontebok
 
       # Stops the server when the addresses are left.
       def tick_departure
-        stop(:drain) if @departure && !@stopping && @departure.over?
+        stop(:drain) if @departure && !@stopping && @service.released? && @departure.over?
       end
 
       def next_deadline
-        [@adopted.deadline, @drain_delay.deadline, *(@departure.deadline if @departure && !@stopping),
-         *@deploys.each_value.map(&:deadline)].compact.min
+        [@adopted.deadline, @drain_delay.deadline, service_deadline,
+         *(@departure.deadline if @departure && !@stopping), *@deploys.each_value.map(&:deadline)].compact.min
       end
     end
   end

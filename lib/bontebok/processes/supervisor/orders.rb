@@ -27,6 +27,7 @@ module Bontebok
         reopen_logs
         return if @stopping
 
+        note_replacement
         @log.info("log files are opened again, workers #{told}")
         @masters.tell(how)
       end

@@ -1,0 +1,150 @@
+# frozen_string_literal: true
+
+require "io/wait"
+
+require_relative "listener_store"
+require_relative "service_manager"
+require_relative "../../system/clock"
+
+module Bontebok
+  # Tells the service manager the state of the server. Used by Supervisor and SingleProcess, whose loops call #tick with
+  # the present state. The report finds out what has changed, and repeats a message that could not be sent.
+  #
+  #   :starting --> :serving <--> :reloading
+  #       any of them --> :stopping
+  class ServiceReport
+    # In all states but :serving, systemd has a time limit. The server prolongs it again and again, by this number of
+    # seconds.
+    EXTENSION = 15
+    INTERVAL = 5
+    # Seconds until a message is repeated.
+    RETRY = 0.1
+    # Seconds that the service manager gets to drop the listeners from its store, and then to close them: systemd closes
+    # them in a thread. The interval of the checks.
+    PATIENCE = 1
+    GRACE = 0.05
+    CHECK = 0.01
+
+    def initialize(manager, store)
+      @manager = manager
+      @store = store
+      @watchdog = manager.watchdog
+      @due = {}
+    end
+
+    def wanted?
+      @manager.present?
+    end
+
+    # See ServiceManager#variables.
+    def variables
+      @manager.variables
+    end
+
+    # status: the state in words. The block returns whether the server is alive.
+    def tick(state, status:, listeners:, config:, &alive)
+      return unless wanted?
+
+      tell(state, status)
+      late = late?(config.seconds(:deploy_timeout))
+      every(:extension, INTERVAL) { @manager.tell(EXTEND_TIMEOUT_USEC: EXTENSION * 1_000_000) unless late } if waited?
+      watch(late, &alive) if @watchdog
+      return unless listeners.listening?
+
+      state == :stopping ? release : @store.keep(listeners)
+    end
+
+    # False while the service manager still has copies of the listeners. If the workers closed their copies first, the
+    # connections that come in between would be reset.
+    def released?
+      return true unless @patience
+
+      pass_barrier if @barrier&.wait_readable(0)
+      @patience <= Clock.now
+    end
+
+    # The time of the next #tick; nil: any time.
+    def deadline
+      return unless wanted?
+      return Clock.now + CHECK unless released?
+      return Clock.now + RETRY if @unsent
+
+      [(@due[:extension] if waited?), @due[:watchdog]].compact.min
+    end
+
+    # Seconds until #deadline.
+    def step
+      deadline&.then { |time| [time - Clock.now, 0].max }
+    end
+
+    private
+
+    def tell(state, status)
+      enter(state) if state != @state
+      changed = state == @told ? {} : message(state)
+      changed[:STATUS] = status if status != @status
+      @unsent = changed.any? && !@manager.tell(**changed)
+      return if @unsent
+
+      @told = state
+      @status = status
+    end
+
+    def enter(state)
+      @state = state
+      @since = Clock.now
+      @due.delete(:extension)
+    end
+
+    def release
+      return if @patience
+
+      @patience = Clock.now + PATIENCE
+      @store.keep([])
+      @barrier = @manager.barrier
+    end
+
+    def pass_barrier
+      @barrier.close
+      @barrier = nil
+      @patience = Clock.now + GRACE
+    end
+
+    def message(state)
+      case state
+      when :serving then { READY: 1 }
+      when :reloading then { RELOADING: 1, MONOTONIC_USEC: microseconds }
+      when :stopping then { STOPPING: 1 }
+      else {}
+      end
+    end
+
+    def microseconds
+      Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond)
+    end
+
+    # True if the present state takes longer than DeployTimeout. A server that stops has limits of its own.
+    def late?(seconds)
+      @state != :stopping && seconds.positive? && Clock.now - @since > seconds
+    end
+
+    # True if the service manager waits for the next state.
+    def waited?
+      @state != :serving
+    end
+
+    def watch(late)
+      every(:watchdog, @watchdog / 2) do
+        alive = %i[starting stopping].include?(@state) ? !late : yield
+        @manager.tell(WATCHDOG: 1) if alive
+      end
+    end
+
+    def every(name, seconds)
+      return if @due.fetch(name, 0) > Clock.now
+
+      @due[name] = Clock.now + seconds
+      yield
+    end
+  end
+end

@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+require "minitest/mock"
+require "test_helper"
+require "bontebok/sockets/service/service_report"
+
+# Tests what the service manager is told, and when. The clock, the service manager and the store are stand-ins.
+class ServiceReportTest < Support::TestCase
+  # Collects the messages. A message is refused while `full` is true.
+  Manager = Struct.new(:watchdog, :full, :told, :barrier) do
+    def present?
+      true
+    end
+
+    def tell(**fields) # rubocop:disable Naming/PredicateMethod
+      told << fields unless full
+      !full
+    end
+  end
+  Store = Struct.new(:kept) do
+    def keep(listeners)
+      self.kept = listeners
+    end
+  end
+  Config = Struct.new(:limit) do
+    def seconds(key)
+      { deploy_timeout: limit }.fetch(key)
+    end
+  end
+  Listeners = Struct.new(:listening?)
+
+  def setup
+    @manager = Manager.new(nil, false, [])
+    @store = Store.new
+    @config = Config.new(60)
+    @listeners = Listeners.new(false)
+    @now = 1000.0
+    @alive = true
+  end
+
+  def run
+    Bontebok::Clock.stub(:now, -> { @now }) { super }
+  end
+
+  def test_each_state_and_each_status_is_told_once
+    assert_equal [{ STATUS: "loads" }, extension], tick(:starting, "loads")
+    assert_equal [{ READY: 1, STATUS: "2 workers" }], tick(:serving, "2 workers")
+    assert_empty tick(:serving, "2 workers")
+    assert_equal [{ STATUS: "3 workers" }], tick(:serving, "3 workers")
+    reloading, extended = tick(:reloading, "3 workers")
+    assert_equal %i[RELOADING MONOTONIC_USEC], reloading.keys
+    assert_in_delta Process.clock_gettime(Process::CLOCK_MONOTONIC), reloading[:MONOTONIC_USEC] / 1e6, 60
+    assert_equal extension, extended
+    assert_equal [{ READY: 1 }], tick(:serving, "3 workers")
+    assert_equal [{ STOPPING: 1, STATUS: "stops" }, extension], tick(:stopping, "stops")
+  end
+
+  def test_a_message_that_was_refused_is_repeated
+    @manager.full = true
+    assert_empty tick(:serving, "2 workers")
+    assert_in_delta @now + 0.1, report.deadline
+    @manager.full = false
+    assert_equal [{ READY: 1, STATUS: "2 workers" }], tick(:serving, "2 workers")
+    assert_nil report.deadline
+  end
+
+  def test_the_limit_of_the_service_manager_is_prolonged_until_deploy_timeout
+    tick(:starting)
+    assert_in_delta 5, report.step
+    @now += 4
+    assert_empty tick(:starting)
+    @now += 1
+    assert_equal [extension], tick(:starting)
+    @now += 60
+    assert_empty tick(:starting)
+    @config.limit = 0
+    @now += 10
+    assert_equal [extension], tick(:starting)
+  end
+
+  def test_a_stop_is_prolonged_without_a_limit
+    tick(:serving)
+    tick(:stopping)
+    @now += 600
+    assert_equal [extension], tick(:stopping)
+  end
+
+  def test_the_watchdog_gets_a_sign_of_life_while_the_server_is_alive
+    @manager.watchdog = 10
+    assert_includes tick(:serving), { WATCHDOG: 1 }
+    assert_in_delta 5, report.step
+    assert_empty tick(:serving)
+    @now += 5
+    assert_equal [{ WATCHDOG: 1 }], tick(:serving)
+    @alive = false
+    @now += 5
+    assert_empty tick(:serving)
+    @now += 5
+    assert_includes tick(:stopping), { WATCHDOG: 1 }
+  end
+
+  def test_the_store_gets_the_listeners_while_they_listen
+    tick(:starting)
+    assert_nil @store.kept
+    @listeners = Listeners.new(true)
+    tick(:starting)
+    assert_same @listeners, @store.kept
+    tick(:stopping)
+    assert_empty @store.kept
+  end
+
+  def test_the_server_waits_until_the_service_manager_has_closed_the_listeners
+    @listeners = Listeners.new(true)
+    { -> { @writer.close } => 0.05, -> { @now += 1 } => 0 }.each do |event, grace|
+      @report = nil
+      @manager.barrier, @writer = IO.pipe
+      assert_predicate report, :released?
+      tick(:stopping)
+      2.times { refute_predicate report, :released? }
+      assert_in_delta 0.01, report.step
+      event.call
+      assert_equal grace.zero?, report.released?
+      @now += grace
+      assert_predicate report, :released?
+      tick(:stopping)
+      assert_predicate report, :released?
+      [@manager.barrier, @writer].each(&:close)
+    end
+  end
+
+  private
+
+  def report
+    @report ||= Bontebok::ServiceReport.new(@manager, @store)
+  end
+
+  # Returns the messages.
+  def tick(state, status = "the status")
+    report.tick(state, status: status, listeners: @listeners, config: @config) { @alive }
+    @manager.told.dup.tap { @manager.told.clear }
+  end
+
+  def extension
+    { EXTEND_TIMEOUT_USEC: 15_000_000 }
+  end
+end
