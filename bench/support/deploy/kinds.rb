@@ -60,8 +60,9 @@ module Bench
     class PumaHot < Kind
       NAME = "puma USR2"
 
-      def contestant = peer("puma", "-e", "production", "-C", File.join(FILES, "puma.rb"), APP,
-                            env: { "BENCH_PRELOAD" => "true" })
+      def contestant
+        peer("puma", "-e", "production", "-C", File.join(FILES, "puma.rb"), APP, env: { "BENCH_PRELOAD" => "true" })
+      end
 
       def listen = "tcp://#{@address}"
 
