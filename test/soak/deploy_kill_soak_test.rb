@@ -8,6 +8,7 @@ require_relative "../integration/support/process_tree"
 # only requests in the hands of killed workers are lost. With BONTEBOK_TEST_KILLS=200 the test kills 200 processes.
 class DeployKillSoakTest < Support::TestCase
   include ProcessTree
+  include Support::OnceMore
 
   KILLS = Integer(ENV.fetch("BONTEBOK_TEST_KILLS", "50"))
   WORKERS = 2

@@ -29,6 +29,7 @@ module Bontebok
         case @argv.first
         when "bench" then bench
         when *COMMANDS then control
+        when "completion" then complete
         else act
         end
       end
@@ -49,6 +50,11 @@ module Bontebok
     def bench
       require_relative "bench_command"
       BenchCommand.run(@argv.drop(1))
+    end
+
+    def complete
+      require_relative "completion"
+      print_text(Completion.script(@argv[1]))
     end
 
     def control
