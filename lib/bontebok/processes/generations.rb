@@ -105,7 +105,10 @@ module Bontebok
       return continue(child, more, leave) if more.positive?
 
       super
-      @whole.call(child) if step == :whole && child.staying?
+      return unless step == :whole && child.staying?
+
+      @shrunk.delete(child)
+      @whole.call(child)
     end
 
     # A master that ends before it is whole ends the deploy.
