@@ -14,6 +14,9 @@ module Bontebok
                 deploy_timeout worker_timeout worker_boot_timeout drain_delay keep_former
                 deploy_surge].freeze
     PATHS = %i[log stdout restart_file].freeze
+    TEXTS = %i[log stdout access_log log_format log_level control restart_file signal_hup socket_owner
+               socket_group].freeze
+    SWITCHES = %i[reuse_port].freeze
     CHOICES = %i[listen backlog].freeze
 
     attr_reader :workers, :account
@@ -33,7 +36,8 @@ module Bontebok
       @workers = Integer(data.fetch("workers"))
       @account = former.account
       @chosen = data.fetch("chosen").map(&:to_sym)
-      @values = VALUES.to_h { |key| [key, data.fetch("values").fetch(key.to_s) { former[key] }] }
+      values = data.fetch("values")
+      @values = VALUES.to_h { |key| [key, checked(key, values.fetch(key.to_s) { former[key] })] }
       @values[:listen] = data.fetch("listen").map { |text| Address.parse(text) }
       freeze
     end
@@ -48,6 +52,16 @@ module Bontebok
 
     def chosen?(key)
       @chosen.include?(key)
+    end
+
+    private
+
+    # Another version of Bontebok may have other types, and the supervisor must not fail later.
+    def checked(key, value)
+      good = if TEXTS.include?(key) then value.nil? || value.is_a?(String)
+             else SWITCHES.include?(key) || value.is_a?(Integer)
+             end
+      good ? value : raise(TypeError, "the new master sends #{key}: #{value.inspect}")
     end
   end
 end

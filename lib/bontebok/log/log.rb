@@ -34,6 +34,7 @@ module Bontebok
       @process = Process.pid
     end
 
+    # Raises KeyError if there is no such format.
     def configure(format:, level:)
       @format = LogFormats::ALL.fetch(format)
       @levels = LEVELS.drop_while { |one| one != level.to_sym }

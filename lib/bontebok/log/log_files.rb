@@ -33,7 +33,7 @@ module Bontebok
           path = config[key]
           next stream.dup if path.nil? || File.identical?(path, stream)
 
-          explained(path, config.account) { config.account.append(path) }
+          explained(path, config.account) { open_without_wait(path, config.account) }
         end
       end
 
@@ -60,6 +60,12 @@ module Bontebok
         # because the workers' user may lack the permission.
         explained(path, account) { reopen(stream, path, account) } unless File.identical?(path, stream)
         stream.sync = true
+      end
+
+      # The open of a pipe without a reader would wait for one (ENXIO).
+      def open_without_wait(path, account)
+        account.act { File.open(path, File::WRONLY | File::NONBLOCK, &:close) } if File.pipe?(path)
+        account.append(path)
       end
 
       def reopen(stream, path, account)

@@ -38,14 +38,18 @@ module Bontebok
       @master = master
       @worker_links = worker_links
       @before = look
+      @canaries = workers_of(master, @before)
       @end = Clock.now + @seconds
       @deadline = Clock.now
     end
 
-    # Returns nil until the canary is judged, then :good, :bad, or :few (too few requests).
+    # Returns nil until the canary is judged, then :good, :bad (too many errors, or a worker has ended), or :few (too
+    # few requests).
     def verdict
       @deadline = [Clock.now + INTERVAL, @end].min
       fresh, former = groups
+      return :bad unless @canaries.all? { |pid| parent(pid) == @master }
+
       enough = fresh.requests >= LEAST
       return :bad if enough && fresh.share > former.share + @max_errors
 
@@ -62,9 +66,13 @@ module Bontebok
     # [the new workers, the others]
     def groups
       now = look
-      parents = now.keys.to_h { |pid| [pid, parent(pid)] }.compact
-      members = parents.keys.partition { |pid| parents[pid] == @master }
-      %w[canary former].zip(members).map { |name, pids| group(name, pids, now) }
+      canaries = workers_of(@master, now)
+      others = (now.keys - canaries).select { |pid| parent(pid) }
+      [group("canary", canaries, now), group("former", others, now)]
+    end
+
+    def workers_of(master, workers)
+      workers.keys.select { |pid| parent(pid) == master }
     end
 
     def group(name, pids, now)

@@ -112,8 +112,8 @@ module Bontebok
     end
 
     # Sends the word to all children. A child that is not loaded yet gets the word when it is loaded.
-    def tell(word)
-      @roster.each { |child| child.tell(word) }
+    def tell(word, except: [])
+      (@roster.to_a - except).each { |child| child.tell(word) }
     end
 
     # Starts no more children, and tells all children how to end: :drain, :retire, :quit or :kill_children.

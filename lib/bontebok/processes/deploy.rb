@@ -80,12 +80,13 @@ module Bontebok
     # has all its workers. :hold: the canary is not judged yet. master: the pid of the master.
     def surge(master)
       return 0 unless @wanted
-      return hold(master) if @canary && !@canary.deadline
+      return hold(master) if @canary && @judged != :good
 
       rest = @wanted - @started
       return start_more(rest), 0 if @config[:deploy_surge].zero?
 
-      leave = @step
+      leave = [@step, @former_workers - 1].min # the last one leaves at the end
+      @former_workers -= leave
       [start_more([rest, @config[:deploy_surge]].min), leave]
     end
 
@@ -107,7 +108,9 @@ module Bontebok
 
     # Makes the new addresses listen. Raises StartError.
     def listen
-      @listeners&.listen
+      raise StartError, "the new master has sent no configuration" unless @listeners
+
+      @listeners.listen
     end
 
     # Called when the master serves.
@@ -133,6 +136,7 @@ module Bontebok
 
     # Called when the master has failed, or is given up. Only the first reason is told.
     def fail(reason)
+      @judged ||= :failed
       read_report
       @report.finish(@failure || 1, reason)
     end
@@ -148,6 +152,7 @@ module Bontebok
 
     # The number of workers that the master starts first.
     def first_workers(present)
+      @former_workers = present
       @wanted = count(present)
       first = @canary ? @canary.count : @config[:deploy_surge]
       @started = 0
@@ -160,6 +165,8 @@ module Bontebok
     end
 
     def hold(master)
+      return :hold if @canary.deadline
+
       @report.say("generation #{@generation}: #{@started} of #{@wanted} workers serve beside the former ones")
       @canary.begin(master, @listeners.worker_links)
       :hold
@@ -191,8 +198,8 @@ module Bontebok
 
     def refuse(error)
       @listeners&.discard
-      @handshake.say({ protocol: PROTOCOL, error: error.message })
-    rescue SystemCallError
+      @handshake.say({ protocol: PROTOCOL, error: error.message.dup.force_encoding(Encoding::UTF_8).scrub })
+    rescue StandardError
       nil # the master has ended
     end
   end

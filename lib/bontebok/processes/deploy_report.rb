@@ -5,6 +5,8 @@ module Bontebok
   # pipe to the supervisor. So the clients also get errors of Bundler and Ruby. Used by Deploy.
   class DeployReport
     BYTES = 4096
+    # Reads per call. The supervisor has other work, even if the master never stops writing.
+    MOST = 16
 
     # reader: the pipe. clients: the ControlClients that wait for the end of the deploy.
     def initialize(reader, clients, log)
@@ -20,7 +22,9 @@ module Bontebok
 
     # copy: the text goes to the log as well, because the master does not write to the log yet.
     def take(copy:)
-      while source.any?
+      MOST.times do
+        break if source.empty?
+
         text = @reader.read_nonblock(BYTES, exception: false)
         return if text == :wait_readable
         return @reader.close if text.nil?

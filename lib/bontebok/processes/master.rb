@@ -139,7 +139,7 @@ module Bontebok
     # not loaded, the supervisor writes the word to the channel and then sends TERM. #tick_workers takes the signals,
     # reads the channel, and then handles the signals. So the master obeys the word before it handles this TERM.
     def handle(signal)
-      return if @stopping || !%w[TERM QUIT].include?(signal)
+      return if @stopping || @parked || !%w[TERM QUIT].include?(signal)
 
       @log.info("wants to be replaced: SIG#{signal}")
       @channel.say(:leave)

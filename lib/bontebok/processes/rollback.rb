@@ -7,18 +7,22 @@ module Bontebok
     # The number, the configuration and the Listeners of the former generation.
     attr_reader :generation, :config, :listeners
 
-    # foreign: see Deploy#foreign?. clients: the ControlClients that wait for the end.
-    def initialize(generation, config, listeners, foreign, clients)
+    # foreign: see Deploy#foreign?. workers: the number of workers of the former generation. clients: the ControlClients
+    # that wait for the end.
+    def initialize(generation, config, listeners, foreign, workers, clients)
       @generation = generation
       @config = config
       @listeners = listeners
       @foreign = foreign
+      @workers = workers
       @clients = clients
     end
 
     def sources = []
 
     def asked? = false
+
+    def answered? = true
 
     def foreign? = @foreign
 
@@ -34,8 +38,7 @@ module Bontebok
 
     def close; end
 
-    # The number of workers does not change.
-    def count(present) = present
+    def count(_present) = @workers
 
     def succeed
       finish(0, "generation #{@generation} serves again")

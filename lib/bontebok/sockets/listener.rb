@@ -26,9 +26,9 @@ module Bontebok
       explained { socket.listen(@backlog) }
     end
 
-    # True if this listener and the other one have the same address in the configuration.
-    def same_place?(other)
-      address == other.address
+    # A name can have several addresses. nil: the listener is no TCP socket.
+    def ip_address
+      nil
     end
 
     # Takes an inherited socket, which listens. Returns self.

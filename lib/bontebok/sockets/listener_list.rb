@@ -32,13 +32,14 @@ module Bontebok
       # adopted.takes?: if the kernel chooses the port, the result is false, because the listener has port 0 until it is
       # bound.
       def own(config, adopted, former)
-        wanted = config[:listen].flat_map { |address| make(config, address, adopted) }
-        wanted = wanted.reject { |listener| adopted.any? { |one| one.takes?(listener) } }
-        wanted.map { |listener| take_former(former, listener) || listener }
+        wanted = config[:listen].flat_map { |address| take_former(former, address) || make(config, address, adopted) }
+        wanted.reject { |listener| adopted.any? { |one| one.takes?(listener) } }
       end
 
-      def take_former(former, wanted)
-        former.find { |listener| listener.same_place?(wanted) }.tap { |listener| former.delete(listener) }
+      # The listeners that the address has already, or nil. So a name is not looked up again, which could take long.
+      def take_former(former, address)
+        listeners = former.select { |listener| listener.address == address }.uniq(&:ip_address)
+        listeners.each { |listener| former.delete(listener) } if listeners.any?
       end
 
       def make(config, address, adopted)

@@ -92,11 +92,6 @@ module Bontebok
       self
     end
 
-    # A name can have several addresses. The kernel may have chosen the port.
-    def same_place?(other)
-      super && ip_address == other.ip_address
-    end
-
     def ip_address
       @info.ip_address
     end

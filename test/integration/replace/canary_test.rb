@@ -53,6 +53,18 @@ class CanaryTest < Support::TestCase
     assert_equal "release 1", server.get.body
   end
 
+  def test_a_canary_whose_worker_dies_is_taken_back
+    server = start
+    release(2, "config.ru" => GOOD)
+    command = start_process(*RUBY, "deploy", "--canary", "1", "--for", "60s", "--control", "#{temp_dir}/control")
+    command.wait_for_output(/1 of 2 workers serve/)
+    canary = Support::ProcessTable.children(Support::ProcessTable.children(server.pid).last.pid).first
+    Process.kill("KILL", canary.pid)
+    assert_equal 4, command.wait.exitstatus
+    eventually(10, "the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
+    assert_equal "release 1", server.get.body
+  end
+
   def test_a_canary_that_dies_ends_the_deploy
     server = start
     release(2, "config.ru" => GOOD)

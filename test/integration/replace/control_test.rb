@@ -44,6 +44,42 @@ class ControlTest < Support::TestCase
     assert_serves 1, server
   end
 
+  # Neither bytes that are no UTF-8 nor a text that is cut inside of a character must disturb the server.
+  def test_an_error_with_any_bytes_is_told
+    server = start
+    release(2, "config.ru" => "raise \"\\xff caf\u00e9 \#{'\u00e9' * 5000}\"")
+    command = run_command("deploy", "--wait")
+    assert_equal 1, command.status.exitstatus
+    assert_match(/caf\u00e9/, command.output.text.force_encoding("UTF-8").scrub)
+    assert_serves 1, server
+  end
+
+  def test_the_result_is_told_although_the_control_socket_moves
+    release(1, "config/bontebok.rb" => "control '#{control}'")
+    server = start_current("-w", "1")
+    release(2, "config/bontebok.rb" => "control '#{temp_dir}/moved'")
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    server.wait_for_output(%r{takes commands at #{temp_dir}/moved})
+    refute_path_exists control
+    assert_command 0, /serving/, "status", control: ["--control", "#{temp_dir}/moved"]
+  end
+
+  def test_a_stop_obeys_drain_delay
+    server = start("--drain-delay", "60s", "--ready-path", "/ready")
+    assert_command 0, "the server stops\n", "stop"
+    eventually(10, "the delay") { server.get("/ready").status == 503 }
+    assert_command 0, "the server stops\n", "stop", "--wait"
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_silent_clients_do_not_keep_others_out
+    start
+    silent = Array.new(40) { UNIXSocket.new(control) }
+    assert_equal "serving", status["state"]
+  ensure
+    silent&.each(&:close)
+  end
+
   # DeployTimeout ends the first deploy, and a second deploy replaces a deploy that hangs.
   def test_one_deploy_at_a_time
     start("--deploy-timeout", "3s")

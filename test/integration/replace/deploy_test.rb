@@ -146,7 +146,7 @@ class DeployTest < Support::TestCase
   def bad_releases
     { { "config.ru" => "raise 'bad code'" } => "bad code",
       { "config/bontebok.rb" => "max_workers" } => "config/bontebok.rb:1",
-      { "config/bontebok.rb" => "socket_group 'no-such-group'" } => "the owner of unix sockets: can't find group",
+      { "config/bontebok.rb" => "log '/no/such/log'" } => "cannot write to /no/such/log: No such file",
       { "config/bontebok.rb" => "max_workers 0" } => "MaxWorkers 0 needs a restart",
       { "config/bontebok.rb" => "after_fork { exit! }" } => "no worker became ready" }
   end

@@ -41,6 +41,29 @@ class RollbackTest < Support::TestCase
     assert_command 1, "bontebok: no former generation is kept (KeepFormer)\n", "rollback"
   end
 
+  # DeploySurge takes workers from the former master, and the number can change after the deploy.
+  def test_the_former_release_gets_its_number_of_workers
+    server = start("-w", "3", "--deploy-surge", "2")
+    release(2)
+    deploy_and_keep(server)
+    assert_command 0, "1 worker\n", "workers", "1"
+    assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
+    eventually(10, "3 workers") { Support::ProcessTable.children(master(server).pid).size == 3 }
+    assert_command 0, "2 workers\n", "workers", "2"
+    eventually(10, "2 workers") { Support::ProcessTable.children(master(server).pid).size == 2 }
+  end
+
+  def test_a_kept_master_ignores_signals
+    server = start
+    former = master(server).pid
+    release(2)
+    deploy_and_keep(server)
+    Process.kill("TERM", former)
+    assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
+    assert_serves 1, server
+    refute_match(/wants to be replaced/, server.output.text)
+  end
+
   def test_the_former_master_leaves_after_the_time
     server = start("--keep-former", "200ms")
     release(2)

@@ -48,6 +48,36 @@ class SurgeTest < Support::TestCase
     assert_serves 1, server
   end
 
+  def test_a_superseded_step_gives_the_former_generation_its_workers_back
+    release(1)
+    server = start("-w", "3", "--deploy-surge", "1")
+    hang = "after_fork { |worker| sleep if worker.number == 3 }"
+    release(2, "config/bontebok.rb" => hang)
+    server.signal("USR2")
+    server.wait_for_output(/w2 g2 ready/)
+    release(3, "config.ru" => "raise 'bad code'")
+    server.signal("USR2")
+    server.wait_for_output(/bad code.*the deploy has failed/m)
+    eventually(10, "release 1 alone") { Support::ProcessTable.children(server.pid).size == 1 }
+    wait_for_workers(server, 3)
+    assert_serves 1, server
+  end
+
+  def test_a_worker_that_a_signal_adds_during_a_deploy_is_added_once
+    release(1)
+    server = start("-w", "1")
+    release(2, "config/bontebok.rb" => "sleep 0.01 until File.exist?('#{temp_dir}/go')")
+    server.signal("USR2")
+    server.wait_for_output(/a new master is executed/)
+    server.signal("TTIN")
+    server.wait_for_output(/ 2 workers$/)
+    temp_file("go")
+    server.wait_for_output(/master \(pid \d+\) has left/)
+    assert_equal 2, wait_for_workers(server, 2).size
+    assert_serves 2, server
+    assert_equal 2, workers(server).size
+  end
+
   private
 
   def start(*args)

@@ -14,9 +14,22 @@ module Bontebok
         @kept = nil
         @roster.each { |present| replace(present) }
         @roster.add(child)
+        nil until child.hear.empty? || child.deaf? # words from before the rollback
         child.unpark
+        @missing.times { child.tell(:more) }
         limit(child)
         child
+      end
+
+      # True if the child has taken the place of the kept master.
+      def keeps_former_of?(child)
+        keeps? && @kept_for.equal?(child)
+      end
+
+      # A parked master has no workers, but it writes to the log.
+      def tell(word, **)
+        super
+        @kept.channel.say(word) if @kept && word == :reopen
       end
 
       def keeps?
@@ -45,12 +58,15 @@ module Bontebok
       def relieve(child)
         former = @roster.former(child)
         seconds = former ? @keep.call(child) : 0
-        park(former, seconds) if seconds.positive?
+        park(former, child, seconds) if seconds.positive?
         super
       end
 
-      def park(former, seconds)
+      # With DeploySurge, the former master has lost some of its workers.
+      def park(former, child, seconds)
         release
+        @missing = @shrunk[child].to_i
+        @kept_for = child
         @roster.delete(former)
         former.park
         @record.kept(former, seconds)

@@ -14,7 +14,7 @@ module Bontebok
 
       # Ends the hold: the child ends, and the former master stays.
       def take_back(child, reason)
-        give_up(child, reason)
+        give_up(child, reason) if child.staying?
       end
 
       private
@@ -32,6 +32,17 @@ module Bontebok
         count.times { child.tell(:more) }
         @limits.delete(child)
         limit(child)
+      end
+
+      # Another child takes this child's place.
+      def replace(child)
+        super
+        grow_back(child, @roster.former(child)) if child.leaving?
+      end
+
+      def note_lost(child)
+        super
+        grow_back(child, @roster.former(child))
       end
 
       # The former generation keeps one worker until the end.

@@ -23,7 +23,7 @@ module Bontebok
 
         @control = ControlSocket.new(path, uid: @config.account.uid)
         @log.info("takes commands at #{path}")
-      rescue StartError => e
+      rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
         @log.warn("no commands are taken: #{e.message}")
       end
 
@@ -63,7 +63,8 @@ module Bontebok
       end
 
       def command_deploy(request, client)
-        return client.finish(1, "the server stops") if @stopping
+        return client.finish(1, "the server stops") if @stopping || @departure
+        return client.finish(BUSY, "the server still starts") if @steps.any?
         return client.finish(1, "the application was loaded by rackup, so only a restart deploys") if @app
         return client.finish(BUSY, "busy: a master starts already") if busy? && !request["supersede"]
 
@@ -114,7 +115,7 @@ module Bontebok
 
       def command_stop(request, client)
         request["wait"] ? client.say("the server stops") : client.finish(0, "the server stops")
-        request["now"] ? stop(:quit) : leave
+        request["now"] ? stop(:quit) : handle("TERM")
       end
 
       def command_renew(request, client)

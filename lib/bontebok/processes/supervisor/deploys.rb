@@ -116,31 +116,31 @@ module Bontebok
       def take_effect(child)
         deploy = @deploys.delete(child) or return
         former = @listeners
-        @former = [@serving_generation, @config, @listeners, @foreign]
+        @former = [@serving_generation, @config, @listeners, @foreign, @workers] if @masters.keeps_former_of?(child)
         @serving_generation = deploy.generation
         @workers = deploy.count(@workers)
         @foreign = deploy.foreign?
         @config = deploy.config
         @listeners = deploy.listeners
         @listeners.take_effect(former)
-        configure
         deploy.succeed
+        configure
       end
 
       def fail_deploy(child, reason)
         @deploys[child]&.fail(reason)
       end
 
-      # The rest of the supervisor follows the new configuration.
+      # The rest of the supervisor follows the new configuration. An error in one part must not end the supervisor.
       def configure
-        WorkingDirectory.enter_again(@log)
-        @log.configure(format: @config[:log_format], level: @config[:log_level])
-        LogFiles.renew(@config, @log)
-        @masters.configure(@config)
-        @adopted.configure(@config)
-        @drain_delay.configure(@config)
-        watch_restart_file
-        move_control
+        [-> { WorkingDirectory.enter_again(@log) }, -> { LogFiles.renew(@config, @log) },
+         -> { @log.configure(format: @config[:log_format], level: @config[:log_level]) },
+         *[@masters, @adopted, @drain_delay].map { |part| -> { part.configure(@config) } },
+         -> { watch_restart_file }, -> { move_control }].each do |step|
+          step.call
+        rescue StandardError => e
+          @log.error("a part of the new configuration has no effect", e)
+        end
       end
 
       def note_end_of_master(child)

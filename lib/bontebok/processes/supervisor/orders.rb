@@ -41,7 +41,8 @@ module Bontebok
 
       def change_workers(difference, word)
         @workers += difference
-        @masters.tell(word)
+        unanswered = @deploys.reject { |_, deploy| deploy.answered? }.keys # they get the number when they ask
+        @masters.tell(word, except: unanswered)
       end
     end
   end

@@ -37,13 +37,18 @@ module Bontebok
 
     # Sends a part of the log.
     def tell(text)
-      send_message(log: text.scrub) unless closed?
+      send_message(log: text) unless closed?
     end
 
     # Sends the result and closes the connection. status: the exit status for the client. Returns nil.
     def finish(status, text = nil, **more)
       send_message(status: status, text: text, **more) unless closed?
       close
+    end
+
+    # True if the client has sent its request.
+    def heard?
+      @heard
     end
 
     def closed?
@@ -65,7 +70,7 @@ module Bontebok
     def send_message(message)
       line = ControlMessage.line(message)
       close unless @to_io.write_nonblock(line, exception: false) == line.bytesize
-    rescue SystemCallError
+    rescue SystemCallError, JSON::GeneratorError
       close
     end
   end

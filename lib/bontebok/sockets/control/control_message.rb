@@ -18,8 +18,14 @@ module Bontebok
     class Invalid < StandardError; end
 
     class << self
+      # The texts may have any bytes, because an application has written them.
       def line(message)
-        "#{JSON.generate({ version: VERSION, **message })}\n"
+        clean = message.transform_values { |value| value.is_a?(String) ? text(value) : value }
+        "#{JSON.generate({ version: VERSION, **clean })}\n"
+      end
+
+      def text(bytes)
+        bytes.dup.force_encoding(Encoding::UTF_8).scrub
       end
 
       # Returns a Hash with Strings as keys.

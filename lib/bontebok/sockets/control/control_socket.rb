@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
+require_relative "../../system/clock"
 require_relative "control_client"
 require_relative "../unix_listener"
 
@@ -7,8 +10,10 @@ module Bontebok
   # The unix socket on which a running server takes commands (option Control). Only root, the user who runs the server,
   # and the user of the application may connect.
   class ControlSocket
-    # Connections at the same time. Further clients wait in the listener's queue.
+    # Connections at the same time. At this number, the client that has sent no request for the longest time is closed.
     MOST = 32
+    # Seconds without new connections after a failed accept, for example without a free descriptor.
+    PAUSE = 1
     BACKLOG = 16
     MODE = 0o600
 
@@ -29,13 +34,18 @@ module Bontebok
     # Readable when #take has something to do.
     def sources
       @clients.reject!(&:closed?)
-      @clients.size < MOST ? [@listener.socket, *@clients] : @clients.dup
+      deadline ? @clients.dup : [@listener.socket, *@clients]
+    end
+
+    # The time at which #sources must be asked again; nil: none.
+    def deadline
+      @deadline if @deadline && @deadline > Clock.now
     end
 
     # Accepts clients and reads their requests. The block gets each complete request (a Hash) and its ControlClient,
     # which it must finish, now or later.
     def take
-      accept while @clients.size < MOST && @listener.socket.wait_readable(0)
+      accept while deadline.nil? && @listener.socket.wait_readable(0)
       @clients.each do |client|
         request = client.hear unless client.closed?
         yield request, client if request
@@ -56,11 +66,19 @@ module Bontebok
 
     def accept
       socket, = @listener.socket.accept_nonblock
+      make_room
       client = ControlClient.new(socket)
       _, uid, = socket.getsockopt(:SOCKET, :PEERCRED).data.unpack("i3")
       @users.include?(uid) ? @clients << client : client.finish(1, "the user #{uid} may not control this server")
-    rescue IO::WaitReadable, SystemCallError
+    rescue IO::WaitReadable, Errno::ECONNABORTED
       nil
+    rescue SystemCallError
+      @deadline = Clock.now + PAUSE
+    end
+
+    def make_room
+      @clients.reject!(&:closed?)
+      @clients.find { |client| !client.heard? }&.close if @clients.size >= MOST
     end
   end
 end
