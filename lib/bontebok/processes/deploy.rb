@@ -3,7 +3,7 @@
 require "io/wait"
 
 require_relative "../config/supervisor_config"
-require_relative "../system/clock"
+require_relative "deploy/steps"
 require_relative "deploy_report"
 require_relative "../log/log_files"
 require_relative "../sockets/handshake"
@@ -22,6 +22,8 @@ module Bontebok
   #
   # When all workers of the master are ready, the new configuration takes effect in the supervisor.
   class Deploy
+    include Steps
+
     # The version of the messages. A master with another version ends.
     PROTOCOL = 1
 
@@ -76,20 +78,6 @@ module Bontebok
       @handshake.close
     end
 
-    # Returns how many workers the master must start next, and how many former workers leave (DeploySurge). 0: it
-    # has all its workers. :hold: the canary is not judged yet. master: the pid of the master.
-    def surge(master)
-      return 0 unless @wanted
-      return hold(master) if @canary && @judged != :good
-
-      rest = @wanted - @started
-      return start_more(rest), 0 if @config[:deploy_surge].zero?
-
-      leave = [@step, @former_workers - 1].min # the last one leaves at the end
-      @former_workers -= leave
-      [start_more([rest, @config[:deploy_surge]].min), leave]
-    end
-
     # The number of workers. present: the present number, which signals may have changed.
     def count(present)
       @config.workers == @former.workers ? present : @config.workers
@@ -119,21 +107,6 @@ module Bontebok
       close
     end
 
-    # The time of the next #judge; nil: there is no canary, or it is judged.
-    def deadline
-      @canary&.deadline unless @judged
-    end
-
-    # Returns nil, or the verdict of the canary. Tells it to the clients.
-    def judge
-      return if deadline.nil? || deadline > Clock.now
-
-      @judged = @canary.verdict
-      @report.say(@canary.table) if @judged
-      @failure = { bad: 4, few: 5 }[@judged]
-      @judged
-    end
-
     # Called when the master has failed, or is given up. Only the first reason is told.
     def fail(reason)
       @judged ||= :failed
@@ -149,28 +122,6 @@ module Bontebok
     end
 
     private
-
-    # The number of workers that the master starts first.
-    def first_workers(present)
-      @former_workers = present
-      @wanted = count(present)
-      first = @canary ? @canary.count : @config[:deploy_surge]
-      @started = 0
-      start_more(first.positive? ? [first, @wanted].min : @wanted)
-    end
-
-    def start_more(count)
-      @started += count
-      @step = count
-    end
-
-    def hold(master)
-      return :hold if @canary.deadline
-
-      @report.say("generation #{@generation}: #{@started} of #{@wanted} workers serve beside the former ones")
-      @canary.begin(master, @listeners.worker_links)
-      :hold
-    end
 
     def read(message)
       unless message["protocol"] == PROTOCOL

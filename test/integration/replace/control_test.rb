@@ -1,20 +1,11 @@
 # frozen_string_literal: true
 
-require "json"
-require "socket"
 require "test_helper"
-require_relative "../support/process_tree"
-require_relative "../support/releases"
+require_relative "../support/control_case"
 
 # The commands for a running server: `bontebok deploy`, `bontebok status` and so on (docs/DEPLOYMENT.md).
 class ControlTest < Support::TestCase
-  include ProcessTree
-  include Releases
-
-  def setup
-    release(1)
-    FileUtils.mkdir("#{temp_dir}/tmp")
-  end
+  include ControlCase
 
   def test_a_deploy_waits_until_the_new_generation_serves
     server = start
@@ -70,14 +61,6 @@ class ControlTest < Support::TestCase
     eventually(10, "the delay") { server.get("/ready").status == 503 }
     assert_command 0, "the server stops\n", "stop", "--wait"
     assert_equal 0, server.wait.exitstatus
-  end
-
-  def test_silent_clients_do_not_keep_others_out
-    start
-    silent = Array.new(40) { UNIXSocket.new(control) }
-    assert_equal "serving", status["state"]
-  ensure
-    silent&.each(&:close)
   end
 
   # DeployTimeout ends the first deploy, and a second deploy replaces a deploy that hangs.
@@ -139,77 +122,10 @@ class ControlTest < Support::TestCase
     assert_equal [200, "serving"], [server.get("/ready").status, status["state"]]
   end
 
-  def test_a_second_server_does_not_take_the_socket
-    server = start
-    second = start_bontebok(args: ["--control", control, "-w", "1"], rackup: GATED_APP, listen: :tcp)
-    second.wait_for_output(/warn .* no commands are taken: .*in use by process #{server.pid}/)
-    second.stop
-    assert_equal server.pid, status["pid"]
-  end
-
-  def test_only_the_user_of_the_server_may_connect
-    skip "only root can become another user" unless Process.euid.zero?
-
-    start
-    assert_equal 0o600, File.stat(control).mode & 0o777
-    File.chmod(0o755, temp_dir)
-    File.chmod(0o777, control)
-    command = start_process(*ruby_client, "status", "--control", control, chdir: "/", uid: 65_534)
-    assert_equal 1, command.wait.exitstatus
-    assert_match(/the user 65534 may not control this server/, command.output.text)
-  end
-
-  def test_wrong_requests_get_an_error_and_the_server_serves
-    server = start
-    { "nothing\n" => "a message is a JSON object", "[1]\n" => "a message is a JSON object",
-      "{\"version\":2,\"command\":\"stop\"}\n" => "version 1 of the messages is spoken here, not 2",
-      "{\"version\":1,\"command\":\"sleep\"}\n" => "unknown command \"sleep\"",
-      "x" * 20_000 => "a request has at most 16384 bytes" }.each do |request, message|
-      UNIXSocket.open(control) do |socket|
-        socket.write(request)
-        assert_equal({ "version" => 1, "status" => 2, "text" => message }, JSON.parse(socket.read))
-      end
-    end
-    UNIXSocket.open(control) { |silent| assert_serves(1, server) && silent.write("{") }
-    assert_equal "serving", status["state"]
-  end
-
   def test_a_command_without_a_server_fails
     assert_command 1, "bontebok: no server takes commands at #{control}\n", "status"
     assert_command 2, /unknown option --sideways/, "deploy", "--sideways"
     assert_command 1, /its directory has no tmp/, "status", control: []
     assert_command 0, /\AUsage: bontebok COMMAND/, "deploy", "--help"
-  end
-
-  private
-
-  def start(*args)
-    start_current("-w", "2", "--control", control, *args)
-  end
-
-  def control
-    "#{temp_dir}/tmp/bontebok.control"
-  end
-
-  def ruby_client
-    [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE]
-  end
-
-  def start_command(*args)
-    start_process(*ruby_client, *args, "--control", control, chdir: temp_dir)
-  end
-
-  def run_command(*args, control: ["--control", self.control])
-    Support::ChildProcess.run(*ruby_client, *args, *control, chdir: "#{temp_dir}/current")
-  end
-
-  def assert_command(status, output, *args, **options)
-    command = run_command(*args, **options)
-    assert_operator output, :===, command.output.text
-    assert_equal status, command.status.exitstatus
-  end
-
-  def status
-    JSON.parse(run_command("status", "--json").output.text)
   end
 end

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require "json"
+require "socket"
+require "test_helper"
+require_relative "../support/control_case"
+
+# Who may use the control socket, and what the server does with wrong requests.
+class ControlSocketTest < Support::TestCase
+  include ControlCase
+
+  def test_silent_clients_do_not_keep_others_out
+    start
+    silent = Array.new(40) { UNIXSocket.new(control) }
+    assert_equal "serving", status["state"]
+  ensure
+    silent&.each(&:close)
+  end
+
+  def test_a_second_server_does_not_take_the_socket
+    server = start
+    second = start_bontebok(args: ["--control", control, "-w", "1"], rackup: GATED_APP, listen: :tcp)
+    second.wait_for_output(/warn .* no commands are taken: .*in use by process #{server.pid}/)
+    second.stop
+    assert_equal server.pid, status["pid"]
+  end
+
+  def test_only_the_user_of_the_server_may_connect
+    skip "only root can become another user" unless Process.euid.zero?
+
+    start
+    assert_equal 0o600, File.stat(control).mode & 0o777
+    File.chmod(0o755, temp_dir)
+    File.chmod(0o777, control)
+    command = start_process(*ruby_client, "status", "--control", control, chdir: "/", uid: 65_534)
+    assert_equal 1, command.wait.exitstatus
+    assert_match(/the user 65534 may not control this server/, command.output.text)
+  end
+
+  def test_wrong_requests_get_an_error_and_the_server_serves
+    server = start
+    { "nothing\n" => "a message is a JSON object", "[1]\n" => "a message is a JSON object",
+      "{\"version\":2,\"command\":\"stop\"}\n" => "version 1 of the messages is spoken here, not 2",
+      "{\"version\":1,\"command\":\"sleep\"}\n" => "unknown command \"sleep\"",
+      "x" * 20_000 => "a request has at most 16384 bytes" }.each do |request, message|
+      UNIXSocket.open(control) do |socket|
+        socket.write(request)
+        assert_equal({ "version" => 1, "status" => 2, "text" => message }, JSON.parse(socket.read))
+      end
+    end
+    UNIXSocket.open(control) { |silent| assert_serves(1, server) && silent.write("{") }
+    assert_equal "serving", status["state"]
+  end
+end

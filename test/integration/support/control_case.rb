@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "process_tree"
+require_relative "releases"
+
+# Tests of the commands for a running server include this module. The server runs in the link `current`.
+module ControlCase
+  include ProcessTree
+  include Releases
+
+  def setup
+    release(1)
+    FileUtils.mkdir("#{temp_dir}/tmp")
+  end
+
+  private
+
+  def start(*args)
+    start_current("-w", "2", "--control", control, *args)
+  end
+
+  def control
+    "#{temp_dir}/tmp/bontebok.control"
+  end
+
+  def ruby_client
+    [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE]
+  end
+
+  def start_command(*args)
+    start_process(*ruby_client, *args, "--control", control, chdir: temp_dir)
+  end
+
+  def run_command(*args, control: ["--control", self.control])
+    Support::ChildProcess.run(*ruby_client, *args, *control, chdir: "#{temp_dir}/current")
+  end
+
+  def assert_command(status, output, *args, **options)
+    command = run_command(*args, **options)
+    assert_operator output, :===, command.output.text
+    assert_equal status, command.status.exitstatus
+  end
+
+  def status
+    JSON.parse(run_command("status", "--json").output.text)
+  end
+end
