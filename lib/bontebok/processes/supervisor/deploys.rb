@@ -90,7 +90,7 @@ module Bontebok
         @deploys.to_a.each do |child, deploy|
           case deploy.judge
           when :good then @masters.go_on(child)
-          when :bad then @masters.take_back(child, "has too many errors")
+          when :bad then @masters.take_back(child, "has too many errors, or one of its workers has ended")
           when :few then @masters.take_back(child, "got too few requests to judge it")
           end
         end
