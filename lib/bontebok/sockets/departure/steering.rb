@@ -73,7 +73,6 @@ module Bontebok
       end
 
       def try(members)
-        note("another server gets the new connections")
         @members = members
         @numbers = @group.numbers(members)
         @latest ||= Clock.now + [LIMIT, @group.defer_accept + 1].max
@@ -90,6 +89,7 @@ module Bontebok
         return finish unless number && Clock.now < @latest
 
         @group.steer(number)
+        note("another server gets the new connections")
         @probe&.close
         @probe = Probe.new(@group.info, deferred: @group.defer_accept.positive?)
         @half_open = nil
