@@ -20,23 +20,46 @@
 #define BUFFER_SIZE    (64 * 1024)
 #define KNOCK_AGAIN_MS 1
 
+/* Stops all loaders if the limit of --until-errors is reached. This loader begins no request after that. The
+ * requests that are in flight have no result. */
+static void note_error(struct loader *loader)
+{
+    struct plan *plan = loader->schedule.plan;
+    uint64_t before = atomic_fetch_add_explicit(&plan->errors, 1, memory_order_relaxed);
+    if (before + 1 < plan->until_errors) return;
+    loader->is_stopped = true;
+    eventfd_write(loader->stop, 1);
+}
+
 static void count(struct loader *loader, enum fate fate, int error)
 {
     /* Only this thread writes, so no locked instruction is needed. Atomic operations prevent a reader from
      * seeing a half-written number. */
     uint64_t before = atomic_load_explicit(&loader->fates[fate], memory_order_relaxed);
-    atomic_store_explicit(&loader->fates[fate], before + 1, memory_order_relaxed);
+    atomic_store_explicit(&loader->fates[fate], before + 1, memory_order_release);
     if (error && !loader->first_error[fate]) loader->first_error[fate] = error;
+    if (fate != FATE_OK) note_error(loader);
+}
+
+/* If the run sets slowest_ns to 0 between the load and the store, no latency is lost: a value that is stored
+ * then counts for the next second, and a value that is not stored is below the maximum that the run has
+ * read. */
+static void note_latency(struct loader *loader, uint64_t ns)
+{
+    histogram_record(&loader->latency, ns);
+    if (ns > atomic_load_explicit(&loader->slowest_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&loader->slowest_ns, ns, memory_order_relaxed);
+    }
 }
 
 static void end(struct loader *loader, struct conn *conn)
 {
     loader->now_ns = clock_ns();
-    count(loader, conn->fate, conn->error);
     if (conn->fate == FATE_OK) {
-        histogram_record(&loader->latency, loader->now_ns - conn->due_ns);
+        note_latency(loader, loader->now_ns - conn->due_ns);
         loader->last_ok_ns = loader->now_ns;
     }
+    count(loader, conn->fate, conn->error);
     conn->is_busy = false;
     list_remove(&conn->knocking);
     list_move_last(&loader->idle, &conn->place);
@@ -87,11 +110,11 @@ static void set_timer(struct loader *loader, uint64_t due_ns)
     timerfd_settime(loader->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* Begins one request if a connection is free and a request is due. */
+/* Begins one request if a connection is free, a request is due and the loader is not stopped. */
 static bool begin_next(struct loader *loader)
 {
     uint64_t due_ns;
-    if (list_is_empty(&loader->idle)) return false;
+    if (loader->is_stopped || list_is_empty(&loader->idle)) return false;
     enum schedule_news news = schedule_draw(&loader->schedule, loader->now_ns, &due_ns);
     if (news == SCHEDULE_LATER) set_timer(loader, due_ns);
     if (news != SCHEDULE_DUE) return false;
@@ -180,7 +203,7 @@ static void poll_once(struct loader *loader, int timeout)
     struct epoll_event events[EVENTS_MAX];
     int ready = epoll_wait(loader->poller, events, EVENTS_MAX, timeout);
     loader->now_ns = clock_ns();
-    for (int i = 0; i < ready; i++) {
+    for (int i = 0; i < ready && !loader->is_stopped; i++) {
         if (events[i].data.ptr == NULL) {
             loader->is_stopped = true;
         } else if (events[i].data.ptr != &loader->timer) {
@@ -246,6 +269,7 @@ struct loader *loader_new(const struct loader_config *config)
     list_init(&loader->knocking);
     loader->timeout_ns = config->timeout_ns;
     loader->requests = config->requests;
+    loader->stop = config->stop;
     loader->done = config->done;
     loader->setup = (struct conn_setup){
         .target = config->target,

@@ -19,6 +19,7 @@ struct loader {
     uint64_t timeout_ns;
     int poller;
     int timer; /* for the next due time, because the poller's own timeout can be 1 ms late */
+    int stop;  /* the run's eventfd; readable when all loaders must stop at once */
     int done;  /* the run's eventfd; this loader writes to it when it has ended */
     pthread_t thread;
     bool is_stopped;
@@ -29,8 +30,9 @@ struct loader {
     uint64_t now_ns;       /* the last reading of the clock */
     uint64_t timer_ns;     /* the time to which the timer is set */
 
-    /* the counters; the run's progress line reads the fates while this thread runs */
+    /* the counters; the run reads the first two while this thread runs */
     _Atomic uint64_t fates[FATE_COUNT];
+    _Atomic uint64_t slowest_ns; /* latency of the slowest ok request since the run has set this to 0 */
     int first_error[FATE_COUNT]; /* errno, 0: none */
     uint64_t abandoned;          /* requests in flight when the run was stopped; they have no fate */
     uint64_t last_ok_ns;         /* end of the last ok request, 0: none */
@@ -42,8 +44,7 @@ struct loader_config {
     const struct request *requests;
     unsigned connections;
     uint64_t timeout_ns;
-    int stop; /* eventfd, readable when all loaders must stop at once */
-    int done;
+    int stop, done; /* as in struct loader */
 };
 
 /* Returns a loader that is ready to start, or NULL with errno. Free it with loader_free(). */

@@ -32,6 +32,8 @@ const char options_usage[] =
     "  -H, --header FIELD     add \"Name: value\"; may be repeated\n"
     "  -m, --method METHOD    (default GET; POST with --body)\n"
     "      --body FILE        send the file's bytes as the body\n"
+    "      --until-errors N   stop the run after N failed requests\n"
+    "      --timeline         print a line for each second while the run lasts\n"
     "      --json             the result as one JSON object\n"
     "      --table            several URLs, one after the other, one line for each\n"
     "      --dry-run          with --rate: prints each request's due time and path; sends nothing\n"
@@ -40,7 +42,20 @@ const char options_usage[] =
     "Exit status: 0 when every request was answered with a status of 200 to 399, 1 when one was not,\n"
     "2 for a wrong option.\n";
 
-enum long_option { CLOSE = 256, RATE, POISSON, ALSO, SEED, TIMEOUT, BODY, JSON, TABLE, DRY_RUN };
+enum long_option {
+    CLOSE = 256,
+    RATE,
+    POISSON,
+    ALSO,
+    SEED,
+    TIMEOUT,
+    BODY,
+    UNTIL_ERRORS,
+    TIMELINE,
+    JSON,
+    TABLE,
+    DRY_RUN
+};
 
 static const struct option long_options[] = {
     {"requests", required_argument, NULL, 'n'},
@@ -56,6 +71,8 @@ static const struct option long_options[] = {
     {"header", required_argument, NULL, 'H'},
     {"method", required_argument, NULL, 'm'},
     {"body", required_argument, NULL, BODY},
+    {"until-errors", required_argument, NULL, UNTIL_ERRORS},
+    {"timeline", no_argument, NULL, TIMELINE},
     {"json", no_argument, NULL, JSON},
     {"table", no_argument, NULL, TABLE},
     {"dry-run", no_argument, NULL, DRY_RUN},
@@ -200,6 +217,11 @@ static bool set_option(struct options *options, int option, const char *value, c
     case BODY:
         options->body_file = value;
         return true;
+    case UNTIL_ERRORS:
+        return read_count("--until-errors", value, 1ULL << 48, &options->until_errors, message);
+    case TIMELINE:
+        options->has_timeline = true;
+        return true;
     case JSON:
         return set_output(options, OUTPUT_JSON, message);
     case TABLE:
@@ -215,6 +237,9 @@ static bool check(struct options *options, char *message)
     if (options->url_count == 0) return wrong(message, "a URL is needed");
     if (options->url_count > 1 && options->output != OUTPUT_TABLE) {
         return wrong(message, "several URLs need --table: %s", options->urls[1]);
+    }
+    if (options->has_timeline && (options->output == OUTPUT_TABLE || options->output == OUTPUT_PLAN)) {
+        return wrong(message, "--timeline excludes --table and --dry-run");
     }
     if (options->requests && options->duration_ns) return wrong(message, "-n and -d exclude each other");
     if (options->threads > options->connections) {

@@ -27,6 +27,8 @@ struct options {
     struct also *also;
     size_t also_count;
     uint64_t timeout_ns;
+    uint64_t until_errors; /* the run stops after this many failed requests; 0: no limit */
+    bool has_timeline;     /* prints a line for each second of the run */
     const char *method;    /* NULL: GET, or POST with a body */
     const char *body_file; /* or NULL */
     const char **fields;   /* "Name: value" */

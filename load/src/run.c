@@ -2,6 +2,7 @@
 #include "run.h"
 #include "clock.h"
 #include "loader.h"
+#include "report/timeline.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,6 +29,8 @@ struct run {
     int stop, done;
     int signals; /* signalfd for SIGINT and SIGTERM, which are blocked in all threads */
     sigset_t mask_before;
+    bool has_timeline, has_progress; /* what is printed during the run, at most one of them */
+    struct timeline timeline;
 };
 
 static int catch_signals(struct run *run)
@@ -99,28 +102,55 @@ static int start(struct run *run)
     return error;
 }
 
-static void show_progress(const struct run *run)
+static void read_fates(const struct run *run, uint64_t fates[FATE_COUNT])
 {
-    uint64_t ok = 0, failed = 0, now_ns = clock_ns();
-    for (unsigned i = 0; i < run->started; i++) {
-        for (int fate = 0; fate < FATE_COUNT; fate++) {
-            uint64_t number = atomic_load_explicit(&run->loaders[i]->fates[fate], memory_order_relaxed);
-            *(fate == FATE_OK ? &ok : &failed) += number;
+    for (int fate = 0; fate < FATE_COUNT; fate++) {
+        fates[fate] = 0;
+        for (unsigned i = 0; i < run->started; i++) {
+            fates[fate] += atomic_load_explicit(&run->loaders[i]->fates[fate], memory_order_acquire);
         }
     }
-    double seconds = (double)(now_ns - run->plan.start_ns) / (double)NS_PER_SECOND;
-    fprintf(stderr, "\r%.0f s  %" PRIu64 " ok  %.0f per second  %" PRIu64 " failed\033[K", seconds, ok,
-            (double)ok / seconds, failed);
 }
 
-/* Waits until all loaders are done. After a signal, tells the loaders to stop. */
-static void watch(struct run *run, bool is_terminal, struct result *result)
+static void show_progress(const struct run *run)
+{
+    uint64_t fates[FATE_COUNT], now_ns = clock_ns();
+    read_fates(run, fates);
+    double seconds = (double)(now_ns - run->plan.start_ns) / (double)NS_PER_SECOND;
+    fprintf(stderr, "\r%.0f s  %" PRIu64 " ok  %.0f per second  %" PRIu64 " failed\033[K", seconds,
+            fates[FATE_OK], (double)fates[FATE_OK] / seconds, fates_sum(fates) - fates[FATE_OK]);
+}
+
+/* Prints the next line of the timeline. Threads store the latency of a request before they count the request.
+ * So a line can have the latency of a request that the next line counts, but no latency is missing. */
+static void print_line(struct run *run)
+{
+    uint64_t fates[FATE_COUNT], slowest_ns = 0, now_ns = clock_ns();
+    read_fates(run, fates);
+    for (unsigned i = 0; i < run->started; i++) {
+        uint64_t ns = atomic_exchange_explicit(&run->loaders[i]->slowest_ns, 0, memory_order_relaxed);
+        if (ns > slowest_ns) slowest_ns = ns;
+    }
+    timeline_print(&run->timeline, now_ns, fates, slowest_ns);
+}
+
+static int poll_timeout(const struct run *run)
+{
+    if (!run->has_timeline) return run->has_progress ? PROGRESS_MS : -1;
+    uint64_t due_ns = timeline_due_ns(&run->timeline), now_ns = clock_ns();
+    return due_ns > now_ns ? (int)((due_ns - now_ns) / NS_PER_MS) + 1 : 0;
+}
+
+/* Waits until all loaders are done, and shows the progress or the timeline. After a signal, tells the loaders
+ * to stop. */
+static void watch(struct run *run, struct result *result)
 {
     uint64_t done = 0;
     while (done < run->started) {
         struct pollfd news[] = {{.fd = run->done, .events = POLLIN}, {.fd = run->signals, .events = POLLIN}};
-        int ready = poll(news, 2, is_terminal ? PROGRESS_MS : -1);
-        if (ready == 0) show_progress(run);
+        int ready = poll(news, 2, poll_timeout(run));
+        if (ready == 0 && run->has_progress) show_progress(run);
+        if (run->has_timeline && clock_ns() >= timeline_due_ns(&run->timeline)) print_line(run);
         if (ready <= 0) continue;
         if ((news[1].revents & POLLIN) && take_signal(run)) {
             result->is_interrupted = true;
@@ -129,7 +159,7 @@ static void watch(struct run *run, bool is_terminal, struct result *result)
         eventfd_t more;
         if ((news[0].revents & POLLIN) && eventfd_read(run->done, &more) == 0) done += more;
     }
-    if (is_terminal) fputs("\r\033[K", stderr);
+    if (run->has_progress) fputs("\r\033[K", stderr);
 }
 
 static void keep_latest(uint64_t *latest_ns, uint64_t ns)
@@ -153,10 +183,11 @@ static void add_up(const struct run *run, struct result *result)
         keep_latest(&end_ns, loader->schedule.last_ns);
         histogram_merge(&result->latency, &loader->latency);
     }
+    result->reached_errors = result->requests - result->fates[FATE_OK] >= run->plan.until_errors;
     /* The duration includes all the time in which requests were due, so that a server that stops
      * responding does not look fast. It does not include the wait for a last request that times out,
      * because this wait would make the other requests look slow. */
-    if (result->is_interrupted) {
+    if (result->is_interrupted || result->reached_errors) {
         keep_latest(&end_ns, clock_ns());
     } else if (run->plan.end_ns != UINT64_MAX) {
         keep_latest(&end_ns, run->plan.end_ns);
@@ -171,18 +202,23 @@ int run(const struct options *options, const struct target *target, const struct
     run.signals = catch_signals(&run);
     int error = run.stop < 0 || run.done < 0 || run.signals < 0 ? errno : 0;
     double cpu_before_us = cpu_us();
-    bool is_terminal = isatty(STDERR_FILENO) == 1;
+    run.has_timeline = options->has_timeline;
+    run.has_progress = !run.has_timeline && isatty(STDERR_FILENO) == 1;
 
     *result = (struct result){0};
     if (!error) error = make_loaders(&run, options, target, requests);
     if (!error) {
         make_plan(&run, options);
+        if (run.has_timeline) {
+            timeline_start(&run.timeline, stdout, options->output == OUTPUT_JSON, run.plan.start_ns);
+        }
         error = start(&run);
         if (error) eventfd_write(run.stop, 1);
-        watch(&run, is_terminal, result);
+        watch(&run, result);
     }
     for (unsigned i = 0; i < run.started; i++) pthread_join(run.loaders[i]->thread, NULL);
     if (run.started > 0) add_up(&run, result);
+    if (run.has_timeline && result->requests > fates_sum(run.timeline.fates)) print_line(&run);
     result->cpu_us = cpu_us() - cpu_before_us;
     release_signals(&run, result);
 

@@ -1,5 +1,5 @@
-/* run.h: one run against one URL. It starts the threads, shows the progress, ends at a signal, and adds up
- * the results of the threads. */
+/* run.h: one run against one URL. It starts the threads, shows the progress or the timeline, ends
+ * at a signal or at the limit of failed requests, and adds up the results of the threads. */
 #ifndef RUN_H
 #define RUN_H
 
@@ -17,10 +17,11 @@ struct result {
     uint64_t fates[FATE_COUNT];
     int first_error[FATE_COUNT]; /* errno, 0: none */
     uint64_t resent;             /* requests sent again, because a kept-alive connection had ended */
-    uint64_t abandoned;          /* requests in flight when a signal ended the run; not in `requests` */
-    bool is_interrupted;
-    double seconds; /* duration of the run, without the wait for last requests that failed */
-    double cpu_us;  /* CPU time that this process used, in us */
+    uint64_t abandoned;          /* requests in flight when the run was ended early; not in `requests` */
+    bool is_interrupted;         /* a signal ended the run */
+    bool reached_errors;         /* --until-errors ended the run */
+    double seconds;              /* duration of the run, without the wait for last requests that failed */
+    double cpu_us;               /* CPU time that this process used, in us */
     struct histogram latency;
 };
 

@@ -63,6 +63,7 @@ void plan_init(struct plan *plan, const struct options *options, uint64_t start_
         .also_count = options->also_count,
         .threads = options->threads,
         .requests = options->requests ? options->requests : UINT64_MAX,
+        .until_errors = options->until_errors ? options->until_errors : UINT64_MAX,
     };
 }
 

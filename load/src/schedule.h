@@ -25,8 +25,10 @@ struct plan {
     const struct also *also; /* the paths of --also and their shares */
     size_t also_count;
     unsigned threads;
-    uint64_t requests;      /* number of requests; UINT64_MAX: no limit */
-    _Atomic uint64_t drawn; /* closed loop: requests that all threads have drawn */
+    uint64_t requests;       /* number of requests; UINT64_MAX: no limit */
+    _Atomic uint64_t drawn;  /* closed loop: requests that all threads have drawn */
+    uint64_t until_errors;   /* the run stops after this many failed requests; UINT64_MAX: no limit */
+    _Atomic uint64_t errors; /* failed requests of all threads */
 };
 
 struct schedule {

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define ARGUMENTS_MAX 32
+#define ARGUMENTS_MAX 40
 
 static struct options options;
 static char message[OPTIONS_MESSAGE_MAX];
@@ -61,6 +61,8 @@ static void has_defaults(void **state)
     assert_int_equal(options.threads, 1);
     assert_int_equal(options.timeout_ns, 10 * NS_PER_SECOND);
     assert_false(options.close);
+    assert_int_equal(options.until_errors, 0);
+    assert_false(options.has_timeline);
     assert_true(options.rate == 0);
     assert_int_equal(options.seed, 1);
     assert_string_equal(options.method, "GET");
@@ -71,8 +73,10 @@ static void has_defaults(void **state)
 static void reads_every_option(void **state)
 {
     (void)state;
-    assert_runs("-n|1000|-c|20|-t|4|--close|--rate|99.5|--poisson|--also|0.01:/slow?a|--also|.5:/b|"
-                "--seed|7|--timeout|0.25|-H|A: b|--header|C:|-m|PUT|--body|f|--json|http://h/");
+    assert_runs(
+        "-n|1000|-c|20|-t|4|--close|--rate|99.5|--poisson|--also|0.01:/slow?a|--also|.5:/b|"
+        "--seed|7|--timeout|0.25|-H|A: b|--header|C:|-m|PUT|--body|f|--until-errors|3|--timeline|--json|"
+        "http://h/");
     assert_int_equal(options.requests, 1000);
     assert_int_equal(options.duration_ns, 0);
     assert_int_equal(options.connections, 20);
@@ -91,6 +95,8 @@ static void reads_every_option(void **state)
     assert_string_equal(options.fields[1], "C:");
     assert_string_equal(options.method, "PUT");
     assert_string_equal(options.body_file, "f");
+    assert_int_equal(options.until_errors, 3);
+    assert_true(options.has_timeline);
     assert_int_equal(options.output, OUTPUT_JSON);
 
     assert_runs("--requests=5|--connections=2|--threads=2|http://h/|--method=GET");
@@ -133,6 +139,7 @@ static void refuses_wrong_values(void **state)
         "--timeout|0|u",
         "-n|99999999999999999999|u",
         "--timeout|-1|u",
+        "--until-errors|0|u",
         "--rate||u",
         "--poisson|--rate|1|--seed|-1|u",
         "--poisson|--rate|1|--seed||u",
@@ -166,6 +173,8 @@ static void refuses_what_does_not_go_together(void **state)
     assert_wrong("--poisson|u", "--poisson needs --rate");
     assert_wrong("--rate|1|--seed|1|u", "--seed needs --poisson or --also");
     assert_wrong("-n|1|-d|1|u", "-n and -d");
+    assert_wrong("--timeline|--table|u", "--timeline excludes --table and --dry-run");
+    assert_wrong("--dry-run|--rate|1|--timeline|u", "--timeline excludes");
     assert_wrong("-t|3|-c|2|u", "-t must not be larger than -c: -t is 3, -c is 2");
     assert_wrong("-t|11|u", "-c is 10");
 }

@@ -3,6 +3,9 @@
 #ifndef FATE_H
 #define FATE_H
 
+#include <stdint.h>
+#include <stdio.h>
+
 /* The names are the keys of the JSON report. */
 #define FATES(X)                                                                                             \
     X(OK, "ok")           /* a complete response, status 200 to 399 */                                       \
@@ -24,5 +27,15 @@ extern const char *const fate_names[FATE_COUNT];
 
 /* The fate of a request whose connection failed with this errno. */
 enum fate fate_of_error(int error);
+
+/* The number of requests with any fate. */
+uint64_t fates_sum(const uint64_t fates[FATE_COUNT]);
+
+/* "  short 3, local 12 (Too many open files)"; prints nothing if no request failed. `first_error`: errno of
+ * each fate, 0: none; or NULL. */
+void fates_print_failures(FILE *out, const uint64_t fates[FATE_COUNT], const int first_error[FATE_COUNT]);
+
+/* Prints the members `requests`, `ok` and `errors` of a JSON object. */
+void fates_print_json(FILE *out, const uint64_t fates[FATE_COUNT]);
 
 #endif

@@ -31,16 +31,11 @@ static double cpu_per_request(const struct result *result)
     return result->requests > 0 ? result->cpu_us / (double)result->requests : 0;
 }
 
-/* "short 3, local 12 (Too many open files)"; prints nothing if no request failed. */
-static void print_failures(FILE *out, const struct result *result)
+/* Why the run ended early, or NULL. */
+static const char *ended_early(const struct result *result)
 {
-    const char *separator = "  ";
-    for (int fate = FATE_OK + 1; fate < FATE_COUNT; fate++) {
-        if (result->fates[fate] == 0) continue;
-        fprintf(out, "%s%s %" PRIu64, separator, fate_names[fate], result->fates[fate]);
-        if (result->first_error[fate]) fprintf(out, " (%s)", strerror(result->first_error[fate]));
-        separator = ", ";
-    }
+    if (result->is_interrupted) return "interrupted";
+    return result->reached_errors ? "stopped by --until-errors" : NULL;
 }
 
 void report_text(FILE *out, const struct options *options, const char *url, const struct result *result)
@@ -61,7 +56,7 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
     fprintf(out, "\n  requests    %" PRIu64 "\n", result->requests);
     fprintf(out, "  ok          %" PRIu64 "  %.1f per second\n", result->fates[FATE_OK], per_second(result));
     fprintf(out, "  failed      %" PRIu64, result->requests - result->fates[FATE_OK]);
-    print_failures(out, result);
+    fates_print_failures(out, result->fates, result->first_error);
     fputs("\n", out);
     if (result->latency.count > 0) {
         fputs("  latency", out);
@@ -76,8 +71,8 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
         fprintf(out, "  sent again  %" PRIu64 ", a kept-alive connection had ended before they arrived\n",
                 result->resent);
     }
-    if (result->is_interrupted) {
-        fprintf(out, "  interrupted, %" PRIu64 " in flight are not counted\n", result->abandoned);
+    if (ended_early(result)) {
+        fprintf(out, "  %s, %" PRIu64 " in flight are not counted\n", ended_early(result), result->abandoned);
     }
 }
 
@@ -92,13 +87,9 @@ static void print_us(FILE *out, const struct result *result, double us)
 
 void report_json(FILE *out, const struct result *result)
 {
-    fprintf(out, "{\"requests\":%" PRIu64 ",\"ok\":%" PRIu64 ",\"errors\":{", result->requests,
-            result->fates[FATE_OK]);
-    for (int fate = FATE_OK + 1; fate < FATE_COUNT; fate++) {
-        fprintf(out, "%s\"%s\":%" PRIu64, fate > FATE_OK + 1 ? "," : "", fate_names[fate],
-                result->fates[fate]);
-    }
-    fprintf(out, "},\"requests_per_second\":%.1f,\"latency_us\":{\"mean\":", per_second(result));
+    fputs("{", out);
+    fates_print_json(out, result->fates);
+    fprintf(out, ",\"requests_per_second\":%.1f,\"latency_us\":{\"mean\":", per_second(result));
     print_us(out, result, histogram_mean(&result->latency) / (double)NS_PER_US);
     for (size_t i = 0; i < PERCENTILES; i++) {
         fprintf(out, ",\"%s\":", percentiles[i].name);
@@ -128,9 +119,10 @@ void report_table_row(FILE *out, int url_width, const char *url, const struct re
         }
     }
     if (result->fates[FATE_OK] == result->requests) fputs("  0", out);
-    print_failures(out, result);
+    fates_print_failures(out, result->fates, result->first_error);
     if (result->resent > 0) fprintf(out, ", sent again %" PRIu64, result->resent);
-    fputs(result->is_interrupted ? "  interrupted\n" : "\n", out);
+    if (ended_early(result)) fprintf(out, "  %s", ended_early(result));
+    fputs("\n", out);
 }
 
 void report_table_failure(FILE *out, int url_width, const char *url, const char *reason)
