@@ -1,0 +1,76 @@
+/* scoreboard_file.c: the memory of the scoreboard, which processes share by fork or as a file. See
+ * scoreboard.h, and bontebok.h for the contracts. */
+#include "system/scoreboard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static size_t size_of(unsigned count)
+{
+    return sizeof(struct bb_scoreboard) + count * sizeof(struct bb__slot);
+}
+
+static struct bb__scoreboard_layout layout_of(unsigned count)
+{
+    return (struct bb__scoreboard_layout){"bontebok", BB_LAYOUT, sizeof(struct bb_scoreboard),
+                                          sizeof(struct bb__slot), count};
+}
+
+int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
+{
+    void *memory = mmap(NULL, size_of(lanes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return BB_ENOMEM;
+    *scoreboard = memory;
+    (*scoreboard)->layout = layout_of(lanes);
+    return BB_OK;
+}
+
+/* The seals keep the size of the file, because a process that reads behind its end is killed (SIGBUS). */
+static bool fill_file(int fd, unsigned lanes)
+{
+    const struct bb__scoreboard_layout layout = layout_of(lanes);
+    return ftruncate(fd, (off_t)size_of(lanes)) == 0 && write(fd, &layout, sizeof layout) > 0 &&
+           fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
+int bb_scoreboard_file(unsigned lanes)
+{
+    int fd = memfd_create("bontebok-scoreboard", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return BB_ESYSTEM;
+    if (fill_file(fd, lanes)) return fd;
+    int reason = errno;
+    (void)close(fd);
+    errno = reason;
+    return BB_ESYSTEM;
+}
+
+/* Does not map the file, because it may be too short. */
+static int check_file(int fd, struct bb__scoreboard_layout *layout)
+{
+    struct stat file;
+    ssize_t len = pread(fd, layout, sizeof *layout, 0);
+    if (len < 0 || fstat(fd, &file) < 0) return BB_ESYSTEM;
+    const struct bb__scoreboard_layout expected = layout_of(layout->count);
+    bool same = len == (ssize_t)sizeof expected && memcmp(layout, &expected, sizeof expected) == 0;
+    return same && file.st_size == (off_t)size_of(layout->count) ? BB_OK : BB_EFORMAT;
+}
+
+int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
+{
+    struct bb__scoreboard_layout layout = {0};
+    int code = check_file(fd, &layout);
+    if (code < 0) return code;
+    void *memory = mmap(NULL, size_of(layout.count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) return BB_ENOMEM;
+    *scoreboard = memory;
+    return BB_OK;
+}
+
+void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
+{
+    if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->layout.count));
+}
