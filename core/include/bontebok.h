@@ -41,10 +41,11 @@
     X(BB_ESTATUS, -6, "a status outside 100..999")                                                           \
     X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
     X(BB_ENOSPACE, -8, "the spool is full")                                                                  \
-    X(BB_EFORMAT, -9, "a text in the settings, or the shared memory, is not well-formed")                    \
+    X(BB_EFORMAT, -9, "a text in the settings is not well-formed")                                           \
     X(BB_EDISK, -10, "the disk of the spool is full or fails; errno has the reason")                         \
     X(BB_ELOST, -11, "a message of the shared queue is lost: no descriptor is free")                         \
-    X(BB_EBODY, -12, "the request's body is malformed, too long, or comes too slowly")
+    X(BB_EBODY, -12, "the request's body is malformed, too long, or comes too slowly")                       \
+    X(BB_ELAYOUT, -13, "the shared memory is not a scoreboard of this version")
 
 enum bb_code {
 #define BB_CODE_ENUM(name, number, text) name = number,
@@ -334,9 +335,8 @@ void bb_lane_free(struct bb_lane *lane);
 
 /* ---- reply: the response to the lane's current request ---- */
 
-/* Begins a response: begin, field*, head, (write | wait)*, end. Until bb_reply_sent() is true, the host may
- * call bb_reply_begin() again, which discards the head. Errors: BB_ESTATUS; BB_ENOMEM; BB_EGONE: no request,
- * or bytes were sent already. */
+/* Begins a response: begin, field*, head, (write | wait)*, end. Until bb_reply_sent() is true, another call
+ * discards the head. Errors: BB_ESTATUS; BB_ENOMEM; BB_EGONE: no request, or bytes were sent already. */
 int bb_reply_begin(struct bb_lane *lane, int status);
 
 /* Adds a field. Copies name and value. If the value has several lines (separated by LF, as in Rack 2), each

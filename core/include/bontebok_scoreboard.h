@@ -22,8 +22,8 @@ int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes);
 int bb_scoreboard_file(unsigned lanes);
 
 /* Maps the scoreboard of bb_scoreboard_file(). The caller owns *scoreboard, and still owns fd. Errors:
- * BB_ENOMEM; BB_ESYSTEM; BB_EFORMAT: the file is no scoreboard, or another version of this library has made
- * it, with another layout of the scoreboard or of the messages in the shared queue. */
+ * BB_ESYSTEM; BB_ELAYOUT: the file is no scoreboard, or another version of this library has made it, with
+ * another layout of the scoreboard or of the messages in the shared queue. */
 int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd);
 
 /* Clears the slots of a process that has ended. Lanes of a killed process have not cleared their slots, and a

@@ -17,6 +17,7 @@ void bbr_raise(int code)
     case BB_ESYSTEM:
         rb_sys_fail("bontebok");
     case BB_EFORMAT:
+    case BB_ELAYOUT:
         rb_raise(rb_eArgError, "bontebok: %s", bb_error_text(code));
     case BB_ESHORT:
         rb_raise(bbr_eInvalidReply, "%s", bb_error_text(code));

@@ -16,7 +16,7 @@
 
 /* The state of the connection, for the receiver. During a deploy the receiver may be of another version. So
  * new fields are added only at the end. The receiver reads 0 in a field that the sender does not know. Any
- * other change needs another LAYOUT. */
+ * other change needs another LAYOUT, and another BB_LAYOUT (scoreboard.h). */
 #define LAYOUT 1
 struct note {
     uint32_t layout, size;

@@ -111,7 +111,7 @@ void bb__scoreboard_label(struct bb__slot *slot, struct bb_slice method, struct 
     atomic_store(&slot->labelled, atomic_load(&slot->requests));
 }
 
-#define HELD_KINDS 4
+#define HELD_KINDS (BB_HELD_STREAM + 1)
 
 /* The slot keeps the label until the next request is held. */
 void bb__scoreboard_hold(struct bb__slot *slot, enum bb_held held, struct bb_slice method,

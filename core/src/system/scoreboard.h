@@ -44,12 +44,13 @@ struct bb__slot {
     atomic_uint_fast64_t labelled; /* value of `requests` when the label was written */
     char label[BB_SCOREBOARD_LABEL_MAX];
     /* Only the lane writes these two. */
-    atomic_uint_fast64_t held; /* 4 times the number of the request, plus enum bb_held */
+    atomic_uint_fast64_t held; /* 3 times the number of the request, plus enum bb_held */
     char held_label[BB_SCOREBOARD_LABEL_MAX];
 };
 
-/* Raise BB_LAYOUT with each change of struct bb_scoreboard, of struct bb__slot, or of the messages in the
- * shared queue (shared_queue.c, conn_transfer.c). Processes of different versions use them together. */
+/* Raise BB_LAYOUT with each change of struct bb_scoreboard, of struct bb__slot, of struct bb__shared_stamp
+ * (shared_queue.h), or of LAYOUT (conn_transfer.c). During a deploy, processes of two versions share the
+ * scoreboard and the shared queue only if the two versions have the same BB_LAYOUT. */
 #define BB_LAYOUT 1
 
 struct bb__scoreboard_layout {

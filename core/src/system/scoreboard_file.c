@@ -33,7 +33,7 @@ int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
 static bool fill_file(int fd, unsigned lanes)
 {
     const struct bb__scoreboard_layout layout = layout_of(lanes);
-    return ftruncate(fd, (off_t)size_of(lanes)) == 0 && write(fd, &layout, sizeof layout) > 0 &&
+    return ftruncate(fd, (off_t)size_of(lanes)) == 0 && write(fd, &layout, sizeof layout) == sizeof layout &&
            fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
@@ -48,24 +48,36 @@ int bb_scoreboard_file(unsigned lanes)
     return BB_ESYSTEM;
 }
 
+/* Returns whether no process can make the file shorter. */
+static bool is_sealed(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && seals & F_SEAL_SHRINK;
+}
+
+static bool is_scoreboard(const struct bb_scoreboard *found, off_t size)
+{
+    const struct bb__scoreboard_layout expected = layout_of(found->layout.count);
+    return memcmp(&found->layout, &expected, sizeof expected) == 0 &&
+           size == (off_t)size_of(found->layout.count) && atomic_load(&found->used) <= found->layout.count;
+}
+
 /* Does not map the file, because it may be too short. */
-static int check_file(int fd, struct bb__scoreboard_layout *layout)
+static int check_file(int fd, struct bb_scoreboard *found)
 {
     struct stat file;
-    ssize_t len = pread(fd, layout, sizeof *layout, 0);
+    ssize_t len = pread(fd, found, sizeof *found, 0);
     if (len < 0 || fstat(fd, &file) < 0) return BB_ESYSTEM;
-    const struct bb__scoreboard_layout expected = layout_of(layout->count);
-    bool same = len == (ssize_t)sizeof expected && memcmp(layout, &expected, sizeof expected) == 0;
-    return same && file.st_size == (off_t)size_of(layout->count) ? BB_OK : BB_EFORMAT;
+    return len == sizeof *found && is_sealed(fd) && is_scoreboard(found, file.st_size) ? BB_OK : BB_ELAYOUT;
 }
 
 int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
 {
-    struct bb__scoreboard_layout layout = {0};
-    int code = check_file(fd, &layout);
+    struct bb_scoreboard found;
+    int code = check_file(fd, &found);
     if (code < 0) return code;
-    void *memory = mmap(NULL, size_of(layout.count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED) return BB_ENOMEM;
+    void *memory = mmap(NULL, size_of(found.layout.count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED) return BB_ESYSTEM;
     *scoreboard = memory;
     return BB_OK;
 }

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct bb__shared_stamp) == 24, "other versions find their part behind it");
+_Static_assert(sizeof(struct bb__shared_stamp) == 24, "another size needs another BB_LAYOUT");
 
 /* Room for thousands of messages; the system's own limit may be lower. */
 #define QUEUE_BYTES (1024 * 1024)

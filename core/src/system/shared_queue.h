@@ -25,9 +25,9 @@ struct bb__shared_queue {
     atomic_uint_fast64_t *turns; /* requests that all processes have sent; NULL: not counted */
 };
 
-/* Each message begins with a stamp, which can be read without receiving the message. The stamp's layout is
- * the same in all versions of the server, because two versions share a queue during a deploy. The bytes after
- * the stamp describe their own layout. */
+/* Each message begins with a stamp, which can be read without receiving the message. Two versions of the
+ * server share a queue during a deploy, so a change of the stamp needs another BB_LAYOUT (scoreboard.h). The
+ * bytes after the stamp describe their own layout. */
 struct bb__shared_stamp {
     uint64_t turn;  /* how many requests were sent before this message */
     uint64_t since; /* us, when the request began to wait; without a request: when the message was sent */

@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,23 +15,38 @@
 #include <cmocka.h>
 
 #include "bontebok.h"
+#include "support/descriptors.h"
+#include "support/few_descriptors.h"
 #include "system/scoreboard.h"
 
 enum { LANES = 3 };
 
-/* Returns a file with the bytes of an empty scoreboard, but without its seals. */
-static int copy_of_scoreboard(off_t *size)
+/* The bytes of an empty scoreboard. */
+static struct {
+    struct bb_scoreboard head;
+    char slots[LANES * sizeof(struct bb__slot)];
+} bytes;
+
+static int read_bytes(void **state)
 {
-    struct stat stat;
-    int fd = bb_scoreboard_file(LANES), copy = memfd_create("copy", MFD_CLOEXEC);
-    assert_int_equal(fstat(fd, &stat), 0);
-    assert_int_equal(ftruncate(copy, stat.st_size), 0);
-    char bytes[sizeof(struct bb__scoreboard_layout)];
-    assert_int_equal(pread(fd, bytes, sizeof bytes, 0), sizeof bytes);
-    assert_int_equal(pwrite(copy, bytes, sizeof bytes, 0), sizeof bytes);
-    *size = stat.st_size;
+    (void)state;
+    int fd = bb_scoreboard_file(LANES);
+    assert_int_equal(pread(fd, &bytes, sizeof bytes, 0), sizeof bytes);
+    return close(fd);
+}
+
+/* Writes the bytes to a new file of this size, and tries to map it. The file cannot become shorter. */
+static int attach_to(off_t size)
+{
+    struct bb_scoreboard *scoreboard;
+    int fd = memfd_create("copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(write(fd, &bytes, sizeof bytes), sizeof bytes);
+    assert_int_equal(ftruncate(fd, size), 0);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    int code = bb_scoreboard_attach(&scoreboard, fd);
+    if (code == BB_OK) bb_scoreboard_free(scoreboard);
     close(fd);
-    return copy;
+    return code;
 }
 
 static void test_two_maps_of_a_file_have_the_same_slots(void **state)
@@ -65,38 +82,73 @@ static void test_nobody_can_change_the_size_of_the_file(void **state)
     close(fd);
 }
 
-static void test_a_file_that_differs_in_any_number_of_the_layout_is_refused(void **state)
+static void test_a_file_that_differs_in_any_byte_of_the_layout_is_refused(void **state)
 {
     (void)state;
-    off_t size;
-    int fd = copy_of_scoreboard(&size);
-    struct bb_scoreboard *scoreboard;
-    assert_int_equal(bb_scoreboard_attach(&scoreboard, fd), BB_OK);
-    bb_scoreboard_free(scoreboard);
-    for (off_t at = 0; at < (off_t)sizeof(struct bb__scoreboard_layout); at++) {
-        char former, other;
-        assert_int_equal(pread(fd, &former, 1, at), 1);
-        other = (char)(former ^ 1);
-        assert_int_equal(pwrite(fd, &other, 1, at), 1);
-        assert_int_equal(bb_scoreboard_attach(&scoreboard, fd), BB_EFORMAT);
-        assert_int_equal(pwrite(fd, &former, 1, at), 1);
+    assert_int_equal(attach_to(sizeof bytes), BB_OK);
+    for (size_t at = 0; at < sizeof bytes.head.layout; at++) {
+        char *byte = (char *)&bytes + at;
+        *byte ^= 1;
+        assert_int_equal(attach_to(sizeof bytes), BB_ELAYOUT);
+        *byte ^= 1;
     }
-    close(fd);
 }
 
 static void test_a_file_of_another_size_is_refused(void **state)
 {
     (void)state;
-    off_t size;
-    int fd = copy_of_scoreboard(&size);
-    const off_t wrong[] = {size + 1, size - 1, sizeof(struct bb__scoreboard_layout),
-                           sizeof(struct bb__scoreboard_layout) - 1, 0};
+    const size_t head = sizeof bytes.head, layout = sizeof bytes.head.layout;
+    const size_t wrong[] = {sizeof bytes + 1, sizeof bytes - 1, head, head - 1, layout, 0};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(attach_to((off_t)wrong[i]), BB_ELAYOUT);
+}
+
+/* The slots behind the last one are not in the file. */
+static void test_a_file_that_uses_more_slots_than_it_has_is_refused(void **state)
+{
+    (void)state;
+    atomic_store(&bytes.head.used, LANES);
+    assert_int_equal(attach_to(sizeof bytes), BB_OK);
+    atomic_store(&bytes.head.used, LANES + 1);
+    assert_int_equal(attach_to(sizeof bytes), BB_ELAYOUT);
+    atomic_store(&bytes.head.used, 0);
+}
+
+/* A host uses the kind as an index. */
+static void test_any_number_in_a_slot_shows_a_kind_that_exists(void **state)
+{
+    (void)state;
     struct bb_scoreboard *scoreboard;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(ftruncate(fd, wrong[i]), 0);
-        assert_int_equal(bb_scoreboard_attach(&scoreboard, fd), BB_EFORMAT);
+    struct bb_scoreboard_lane lane;
+    int fd = bb_scoreboard_file(1);
+    assert_int_equal(bb_scoreboard_attach(&scoreboard, fd), BB_OK);
+    struct bb__slot *slot = bb__scoreboard_claim(scoreboard);
+    atomic_store(&slot->began, 1);
+    for (uint64_t number = 0; number < 12; number++) {
+        atomic_store(&slot->held, number);
+        for (uint64_t request = 0; request < 4; request++) {
+            atomic_store(&slot->requests, request);
+            assert_int_equal(bb_scoreboard_look(scoreboard, 0, &lane), BB_OK);
+            assert_in_range(lane.held, BB_HELD_NOT, BB_HELD_STREAM);
+        }
     }
+    bb_scoreboard_free(scoreboard);
     close(fd);
+}
+
+/* A process could make such a file shorter, and every process that reads the scoreboard would be killed. */
+static void test_a_file_that_can_become_shorter_is_refused(void **state)
+{
+    (void)state;
+    struct bb_scoreboard *scoreboard;
+    FILE *on_disk = tmpfile();
+    int unsealed = memfd_create("copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_int_equal(write(unsealed, &bytes, sizeof bytes), sizeof bytes);
+    assert_int_equal(write(fileno(on_disk), &bytes, sizeof bytes), sizeof bytes);
+    assert_int_equal(bb_scoreboard_attach(&scoreboard, unsealed), BB_ELAYOUT);
+    assert_int_equal(bb_scoreboard_attach(&scoreboard, fileno(on_disk)), BB_ELAYOUT);
+    close(unsealed);
+    (void)fclose(on_disk);
 }
 
 static void test_a_descriptor_without_a_file_is_refused(void **state)
@@ -113,14 +165,55 @@ static void test_a_descriptor_without_a_file_is_refused(void **state)
     assert_int_equal(errno, EBADF);
 }
 
+static void test_a_descriptor_that_only_reads_is_a_system_error(void **state)
+{
+    (void)state;
+    struct bb_scoreboard *scoreboard;
+    char path[64];
+    int fd = bb_scoreboard_file(LANES);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int reader = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(bb_scoreboard_attach(&scoreboard, reader), BB_ESYSTEM);
+    assert_int_equal(errno, EACCES);
+    close(reader);
+    close(fd);
+}
+
+static void test_a_file_that_cannot_be_made_leaves_no_descriptor(void **state)
+{
+    (void)state;
+    limit_descriptors(0);
+    assert_int_equal(bb_scoreboard_file(LANES), BB_ESYSTEM);
+    assert_int_equal(errno, EMFILE);
+    unlimit_descriptors();
+
+    int before = open_descriptors();
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    const struct rlimit small = {.rlim_cur = 1, .rlim_max = limit.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int code = bb_scoreboard_file(LANES), reason = errno;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(code, BB_ESYSTEM);
+    assert_int_equal(reason, EFBIG);
+    assert_int_equal(open_descriptors(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_maps_of_a_file_have_the_same_slots),
         cmocka_unit_test(test_nobody_can_change_the_size_of_the_file),
-        cmocka_unit_test(test_a_file_that_differs_in_any_number_of_the_layout_is_refused),
+        cmocka_unit_test(test_a_file_that_differs_in_any_byte_of_the_layout_is_refused),
         cmocka_unit_test(test_a_file_of_another_size_is_refused),
+        cmocka_unit_test(test_a_file_that_uses_more_slots_than_it_has_is_refused),
+        cmocka_unit_test(test_any_number_in_a_slot_shows_a_kind_that_exists),
+        cmocka_unit_test(test_a_file_that_can_become_shorter_is_refused),
         cmocka_unit_test(test_a_descriptor_without_a_file_is_refused),
+        cmocka_unit_test(test_a_descriptor_that_only_reads_is_a_system_error),
+        cmocka_unit_test(test_a_file_that_cannot_be_made_leaves_no_descriptor),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, read_bytes, NULL);
 }
