@@ -35,12 +35,16 @@ module Bontebok
 
     # Returns the links in an executed process. descriptors: IO objects with copies of #descriptors. Raises
     # ArgumentError if the scoreboard is not among them, or if its layout differs, because another version of Bontebok
-    # has made it.
+    # has made it. After an error the descriptors are closed, because the workers of this process must not have them.
     def self.attach(descriptors)
-      memory, *ends = descriptors
+      memory, *ends = descriptors.each { |io| io.close_on_exec = true }
       raise ArgumentError, "the scoreboard is not in a file" unless memory
 
-      new(memory, ends.map { |io| Socket.for_fd(io.tap { io.autoclose = false }.fileno) })
+      ends.map! { |io| Socket.for_fd(io.tap { io.autoclose = false }.fileno) }
+      new(memory, ends)
+    rescue ArgumentError, SystemCallError
+      [memory, *ends].compact.each(&:close)
+      raise
     end
 
     # memory: the file of the scoreboard, or nil. ends: the shared queue. The object owns them.
@@ -96,14 +100,13 @@ module Bontebok
       @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
     end
 
-    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
-    # scoreboard stays mapped.
     # true: the server announces to all clients that it will stop. See Core::Scoreboard#draining=.
     def draining=(value)
       @scoreboard.draining = value
     end
 
-    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open.
+    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
+    # scoreboard stays mapped.
     def close
       [*@ends, @memory].compact.each(&:close)
     end

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/sockets/worker_links"
+
+# Tests how WorkerLinks passes the shared queue and the scoreboard to executed processes, and keeps them from others.
+class WorkerLinksTest < Support::TestCase
+  # The program of an executed process. Its arguments are the numbers of the descriptors.
+  ATTACHED = <<~RUBY
+    require "bontebok/bontebok"
+    require "bontebok/sockets/worker_links"
+    inherited = ARGV.map { |number| IO.for_fd(Integer(number)) }
+    links = Bontebok::WorkerLinks.attach(inherited)
+    p links.pids, links.descriptors.map(&:close_on_exec?)
+    links.forget(links.pids.first)
+    links.descriptors[1].send("a message", 0)
+  RUBY
+
+  def setup
+    @links = Bontebok::WorkerLinks.open
+  end
+
+  def teardown
+    @links.close
+    super
+  end
+
+  def test_an_executed_process_sees_and_changes_the_slots
+    lane = show_a_lane
+    numbers = @links.descriptors.map(&:fileno)
+    output = IO.popen([RbConfig.ruby, "-I#{ROOT}/lib", "-e", ATTACHED, *numbers.map(&:to_s), numbers.to_h { [_1, _1] }],
+                      &:read)
+    assert_equal "[#{Process.pid}]\n[true, true, true]\n", output
+    assert_empty @links.pids
+    received = Array.new(2) { @links.descriptors.last.recv(100) }
+    assert_equal "a message", received.last, "the first message wakes a lane"
+    lane.itself
+  end
+
+  def test_a_command_does_not_inherit_the_descriptors
+    assert_equal([true, true, true], @links.descriptors.map(&:close_on_exec?))
+  end
+
+  def test_a_scoreboard_of_another_version_is_refused
+    File.open("/proc/self/fd/#{@links.descriptors.first.fileno}", "r+") { |file| file.pwrite("another", 0) }
+    copies = @links.descriptors.map(&:dup)
+    files = copies.map { |copy| File.readlink("/proc/self/fd/#{copy.fileno}") }
+    error = assert_raises(ArgumentError) { Bontebok::WorkerLinks.attach(copies) }
+    assert_match(/the shared memory is not a scoreboard of this version/, error.message)
+    now = Support::ProcessTable.descriptors(Process.pid).values.tally
+    assert_equal([1, 1, 1], files.map { |file| now[file] }, "the copies are closed")
+  end
+
+  def test_a_process_of_the_application_keeps_only_the_memory
+    Process.wait(fork do
+      @links.disown
+      exit!(@links.descriptors.all?(&:closed?) && @links.pids.empty?)
+    end)
+    assert_predicate Process.last_status, :success?
+    assert(@links.descriptors.none?(&:closed?))
+  end
+
+  # RLIMIT_FSIZE stands for a system that makes no files in memory.
+  def test_without_a_file_the_forked_processes_share_the_scoreboard
+    Process.wait(fork do
+      Signal.trap("XFSZ", "IGNORE")
+      Process.setrlimit(:FSIZE, 1)
+      links = Bontebok::WorkerLinks.open
+      exit!(links.descriptors.empty? && links.pids.empty?)
+    end)
+    assert_predicate Process.last_status, :success?
+    assert_raises(ArgumentError) { Bontebok::WorkerLinks.attach([]) }
+  end
+
+  private
+
+  # Returns a lane that has a slot. The lane has it until the GC frees the lane.
+  def show_a_lane
+    worker = Bontebok::Core::Worker.new
+    @links.connect(worker)
+    Bontebok::Core::Lane.new(worker, ->(_env) {}, report: ->(*) {})
+  end
+end
