@@ -56,6 +56,23 @@ module Bench
       end
     end
 
+    # HUP to start_server, which keeps the listener: it starts another server, and then sends TERM to the old one.
+    class StartServer < Kind
+      NAME = "bontebok start_server"
+
+      def contestant
+        ours = Contestants.ours(@address, 2, APP).first
+        at = ours.command.index("-l")
+        command = ours.command[0...at] + ours.command[(at + 2)..]
+        Contestants::Contestant.new(name: NAME, env: ours.env,
+                                    command: ["start_server", "--port", @address, "--", *command])
+      end
+
+      def deploy(pid)
+        wait_for_lines(/old worker \d+ died/, 1) { Process.kill("HUP", pid) }
+      end
+    end
+
     # USR2 to puma: the process executes itself again, and keeps the listeners.
     class PumaHot < Kind
       NAME = "puma USR2"
@@ -97,6 +114,6 @@ module Bench
       end
     end
 
-    ALL = [Own, PumaHot, PumaPhased, Unicorn].freeze
+    ALL = [Own, StartServer, PumaHot, PumaPhased, Unicorn].freeze
   end
 end
