@@ -147,6 +147,7 @@ module Bontebok
 
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
+      @listeners.worker_links.draining = true
       @deploys.each_value { |deploy| deploy.discard("the server stops") }
       @listeners.close
       [@masters, @adopted].each { |children| children.stop(how) }
