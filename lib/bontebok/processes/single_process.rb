@@ -158,10 +158,10 @@ module Bontebok
     end
 
     def drain
+      @listeners.worker_links.draining = true
       @log.info("stopping")
       @deadline = Deadline.new(@config.seconds(:graceful_timeout))
-      @listeners.worker_links.draining = true
-      @lanes.drain
+      @lanes.public_send(@departure.how)
     end
 
     def stop_at_once

@@ -35,6 +35,13 @@ module Bontebok
       @steps << Grace.new(Clock.now + GRACE) if replaced
       @takeover = Takeover.new(listeners.start_server, patience: patience, log: log) if listeners.start_server&.owned?
       @steps.push(*@takeover)
+      @adopted = listeners.all?(&:origin)
+    end
+
+    # How the workers stop when #over? is true. :retire leaves the connections in the queues to another server; :drain
+    # accepts them.
+    def how
+      @adopted && @takeover&.taken_over ? :retire : :drain
     end
 
     # Called with a further signal to stop.

@@ -18,7 +18,7 @@ module Bontebok
 
       # Stops the server when the addresses are left.
       def tick_departure
-        stop(:drain) if @departure && !@stopping && @service.released? && @departure.over?
+        stop(@departure.how) if @departure && !@stopping && @service.released? && @departure.over?
       end
 
       def next_deadline

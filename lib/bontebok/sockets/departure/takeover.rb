@@ -29,6 +29,9 @@ module Bontebok
         @over
       end
 
+      # True if a newer server serves, and accepts the connections in the queues.
+      attr_reader :taken_over
+
       # Called with a further signal to stop. start_server sends it also when it has started yet another server. That
       # server is awaited. Otherwise the wait ends.
       def insist
@@ -42,7 +45,8 @@ module Bontebok
       # Without a newer server in two looks, start_server stops.
       def look
         newer = @start_server.newer
-        return @over = true if newer.include?(@start_server.owner) || (newer + [*@newest]).empty? || late?(newer.last)
+        @taken_over = newer.include?(@start_server.owner)
+        return @over = true if @taken_over || (newer.empty? && @newest.nil?) || late?(newer.last)
 
         @deadline = Clock.now + INTERVAL
       end
