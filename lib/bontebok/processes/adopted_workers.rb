@@ -12,6 +12,7 @@ module Bontebok
   # processes that are no workers.
   class AdoptedWorkers
     SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
+    GRACEFUL = %i[drain retire].freeze
 
     Worker = Struct.new(:pid, :told, :deadline)
     private_constant :Worker
@@ -54,9 +55,9 @@ module Bontebok
       @workers.reject(&:told).drop(most).each { |worker| retire(worker) }
     end
 
-    # Tells all workers to end. how: :drain, :quit or :kill_children.
+    # Tells all workers to end. how: :drain, :retire, :quit or :kill_children.
     def stop(how)
-      @stop = [how, Clock.now + (how == :drain ? @grace : Child::QUIT_SECONDS)]
+      @stop = [how, Clock.now + (GRACEFUL.include?(how) ? @grace : Child::QUIT_SECONDS)]
       tell_all(*@stop)
     end
 
@@ -108,7 +109,7 @@ module Bontebok
     end
 
     def tell_all(how, deadline)
-      @workers.each { |worker| tell(worker, how, deadline) unless worker.told && how == :drain }
+      @workers.each { |worker| tell(worker, how, deadline) unless worker.told && GRACEFUL.include?(how) }
     end
 
     def tell(worker, how, deadline)

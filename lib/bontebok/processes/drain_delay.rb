@@ -34,9 +34,9 @@ module Bontebok
       return finish if @begun || !ready
 
       @begun = true
-      @worker_links.draining = true
       return finish if @seconds.zero?
 
+      @worker_links.draining = true
       @deadline = Clock.now + @seconds
       @log.info("draining: stops in #{@seconds} s")
     end

@@ -94,6 +94,7 @@ module Bontebok
       @lanes.start
       StartLines.write(@log, @config, @listeners)
       StartLines.write_ready(@log, @began)
+      @listeners.start_server&.own
       StartFailure.close
       @serving = true
       watch_restart_file
@@ -143,7 +144,7 @@ module Bontebok
     # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
     def leave(status = 0)
       return stop_deploying if @deadline
-      return if @departure
+      return @departure.insist if @departure
 
       @status = status
       @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
@@ -157,9 +158,10 @@ module Bontebok
     end
 
     def drain
+      @listeners.worker_links.draining = true
       @log.info("stopping")
       @deadline = Deadline.new(@config.seconds(:graceful_timeout))
-      @lanes.drain
+      @lanes.public_send(@departure.how)
     end
 
     def stop_at_once

@@ -140,11 +140,12 @@ module Bontebok
       nil
     end
 
-    # Stops the server. how: :drain or :quit. Closes the supervisor's copies of the listeners and unlinks the unix
-    # sockets. During a stop, only the first :quit has an effect.
+    # Stops the server. how: :drain, :retire or :quit. Closes the supervisor's copies of the listeners and unlinks the
+    # unix sockets. During a stop, only the first :quit has an effect.
     def stop(how)
       return if [how, :quit].include?(@stopping)
 
+      @listeners.worker_links.draining = true
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
       @deploys.each_value { |deploy| deploy.discard("the server stops") }

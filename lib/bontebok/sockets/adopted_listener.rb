@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "start_server"
 require_relative "tcp_listener"
 
 module Bontebok
@@ -12,6 +13,9 @@ module Bontebok
     # The program that passed the socket, for the log.
     attr_reader :origin
 
+    # The StartServer that passed the socket; nil: another program.
+    attr_reader :start_server
+
     # entry: an AdoptedSockets::Entry. If backlog is nil, the length of the accept queue does not change. Raises
     # StartError.
     def initialize(entry, backlog:, defer_accept: 0)
@@ -19,6 +23,7 @@ module Bontebok
       @socket = adopt(entry.fileno)
       raise StartError, "#{origin}: descriptor #{entry.fileno} is not a listening TCP or unix socket" unless @socket
 
+      @start_server = StartServer.new(socket) if entry.start_server?
       @info = socket.local_address
       @defer_accept = defer_accept
       super(address_of(@info), backlog: backlog)

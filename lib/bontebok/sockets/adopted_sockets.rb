@@ -8,7 +8,11 @@ module Bontebok
   # the sockets.
   module AdoptedSockets
     # origin: the socket's name in the log and in messages. name: the name in LISTEN_FDNAMES, or nil.
-    Entry = Struct.new(:fileno, :origin, :name)
+    Entry = Struct.new(:fileno, :origin, :name) do
+      def start_server?
+        origin.start_with?("start_server ")
+      end
+    end
 
     # "ADDRESS=FD;ADDRESS=FD". A path may contain = and ;. So an entry ends with =, a number, and then ; or the end of
     # the text.

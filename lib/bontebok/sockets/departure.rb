@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
 require_relative "departure/steering"
+require_relative "departure/takeover"
 require_relative "shared_unix_listener"
 require_relative "tcp_listener"
 require_relative "../system/clock"
 
 module Bontebok
-  # The first part of a graceful stop, if other servers have the same addresses (ReusePort). New connections go to the
-  # other servers, while the workers still accept those that come to this server. The loop of the process that has the
-  # listeners calls #over? again at each #deadline, and then stops the workers. Without another server, #over? is true
-  # at once.
+  # The first part of a graceful stop, if other servers have the same addresses (ReusePort, start_server). New
+  # connections go to the other servers, while the workers still accept those that come to this server. The loop of the
+  # process that has the listeners calls #over? again at each #deadline, and then stops the workers. Without another
+  # server, #over? is true at once.
   class Departure
     # How long the workers go on accepting from a unix socket whose path belongs to another server: a client may have
     # looked up the path just before.
@@ -32,6 +33,20 @@ module Bontebok
       @steps = groups.map { |group| Steering.new(group, own: own, pids: pids, patience: patience, log: log) }
       replaced = listeners.grep(SharedUnixListener).any?(&:replaced?)
       @steps << Grace.new(Clock.now + GRACE) if replaced
+      @takeover = Takeover.new(listeners.start_server, patience: patience, log: log) if listeners.start_server&.owned?
+      @steps.push(*@takeover)
+      @adopted = listeners.all?(&:origin)
+    end
+
+    # How the workers stop when #over? is true. :retire leaves the connections in the queues to another server; :drain
+    # accepts them.
+    def how
+      @adopted && @takeover&.taken_over ? :retire : :drain
+    end
+
+    # Called with a further signal to stop.
+    def insist
+      @takeover&.insist
     end
 
     # True if all addresses are left to the other servers.

@@ -98,6 +98,11 @@ module Bontebok
       copies.each { |copy| shut_down(copy) }
     end
 
+    # The StartServer of the first socket that start_server has passed; nil: no such socket.
+    def start_server
+      grep(AdoptedListener).filter_map(&:start_server).first
+    end
+
     # Called in a process that the application has forked.
     def disown
       each(&:disown)

@@ -43,7 +43,7 @@ class DrainDelayTest < Minitest::Test
   def test_without_a_delay_the_stop_begins_at_once
     delay = make(0)
     delay.begin(ready: true)
-    assert_equal [1, true, nil], [@stops, @links.draining, delay.deadline]
+    assert_equal [1, false, nil], [@stops, @links.draining, delay.deadline]
   end
 
   def test_a_server_that_is_not_ready_stops_at_once

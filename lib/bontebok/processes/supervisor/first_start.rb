@@ -27,6 +27,7 @@ module Bontebok
 
       def note_ready
         StartLines.write_ready(@log, @began)
+        @listeners.start_server&.own
         StartFailure.close
       end
 

@@ -4,20 +4,21 @@ require_relative "../../sockets/departure"
 
 module Bontebok
   class Supervisor
-    # The part of Supervisor that leaves the addresses to other servers (ReusePort), before a graceful stop. Meanwhile
+    # The part of Supervisor that leaves the addresses to other servers (ReusePort, start_server), before a graceful stop. Meanwhile
     # the supervisor handles signals as usual, and workers that end are replaced.
     module Leaving
       private
 
       def leave
-        return if @stopping || @departure
+        return if @stopping
+        return @departure.insist if @departure
 
         @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
       end
 
       # Stops the server when the addresses are left.
       def tick_departure
-        stop(:drain) if @departure && !@stopping && @service.released? && @departure.over?
+        stop(@departure.how) if @departure && !@stopping && @service.released? && @departure.over?
       end
 
       def next_deadline

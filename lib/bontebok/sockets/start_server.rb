@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # The program start_server, as one of the servers that it has started sees it. All these servers share one listening
+  # socket. The socket has an owner (F_SETOWN in fcntl(2)), which the kernel does not use for a listening socket. The
+  # owner is the server that has become ready last. So an older server sees when a newer one serves.
+  class StartServer
+    # From <asm-generic/fcntl.h>; Ruby has no names for them. Linux has other numbers on alpha, mips, parisc and sparc.
+    F_SETOWN = 8
+    F_GETOWN = 9
+    private_constant(*constants)
+
+    # socket: the shared socket.
+    def initialize(socket)
+      @socket = socket
+      @pid = Process.ppid
+      @owned = false
+    end
+
+    # Called when this server is ready.
+    def own
+      @socket.fcntl(F_SETOWN, Process.pid)
+      @owned = true
+    rescue SystemCallError
+      nil
+    end
+
+    # True if this server has become ready. False also if the system does not know owners of sockets.
+    def owned?
+      @owned
+    end
+
+    # The pid of the server that has become ready last.
+    def owner
+      @socket.fcntl(F_GETOWN)
+    end
+
+    # The pids of the servers that were started after this one and have not ended, oldest first. A server that has ended
+    # counts until start_server has taken note of its end, because start_server then starts the next one. Empty if
+    # nothing can be found out.
+    def newer
+      return [] unless Process.ppid == @pid
+
+      own = began(Process.pid)
+      children.to_h { |pid| [pid, began(pid)] }.select { |_, time| time && time > own }.sort_by(&:last).map(&:first)
+    end
+
+    private
+
+    # A thread of start_server may have started the server.
+    def children
+      Dir.glob("/proc/#{@pid}/task/*/children").flat_map { |file| File.read(file).split.map(&:to_i) }
+    rescue SystemCallError
+      []
+    end
+
+    # Clock ticks from boot to the start of the process, from proc(5). nil: the process is gone.
+    def began(pid)
+      File.read("/proc/#{pid}/stat").rpartition(")").last.split[19].to_i
+    rescue SystemCallError
+      nil
+    end
+  end
+end
