@@ -27,6 +27,7 @@ class ProcessTakeoverTest < Support::TestCase
 
   { "TERM" => %w[-w 1], "QUIT" => %w[-w 0], "HUP" => %w[-w 1 --signal-hup stop] }.each do |signal, args|
     define_method(:"test_a_server_serves_until_the_next_one_is_ready_after_#{signal}_with_#{args[1]}_workers") do
+      long_form unless signal == "TERM"
       old = start(GATED_APP, *args, "--ready-path", "/ready", "--keepalive-drain", "60")
       newcomer = start(SLOW_APP, *args)
       leave(old, newcomer, signal)
@@ -77,6 +78,7 @@ class ProcessTakeoverTest < Support::TestCase
   end
 
   def test_if_the_next_server_ends_and_no_other_one_is_started_nothing_is_awaited
+    long_form
     old, newcomer = two_servers
     leave(old, newcomer)
     newcomer.stop("KILL")
@@ -85,6 +87,7 @@ class ProcessTakeoverTest < Support::TestCase
 
   # The requests in hand are finished.
   def test_a_second_term_ends_the_wait
+    long_form
     %w[0 1].each do |workers|
       old, newcomer = two_servers(workers)
       request_at_gate(old) do
@@ -99,6 +102,7 @@ class ProcessTakeoverTest < Support::TestCase
 
   # At a further HUP, start_server starts yet another server, and tells all former servers to stop.
   def test_a_term_that_comes_with_yet_another_server_does_not_end_the_wait
+    long_form
     old, newcomer = two_servers
     leave(old, newcomer)
     third = start(SLOW_APP)
@@ -112,6 +116,7 @@ class ProcessTakeoverTest < Support::TestCase
   end
 
   def test_int_ends_the_wait
+    long_form
     %w[0 1].each do |workers|
       old, newcomer = two_servers(workers)
       leave(old, newcomer)
@@ -122,6 +127,7 @@ class ProcessTakeoverTest < Support::TestCase
 
   # start_server itself stops.
   def test_a_server_without_a_newer_one_stops_at_once
+    long_form
     servers = Array.new(2) { start(GATED_APP) }
     servers.reverse_each do |server|
       assert_equal 0, server.stop.exitstatus
@@ -131,11 +137,16 @@ class ProcessTakeoverTest < Support::TestCase
 
   # The newer one loads its application as well.
   def test_a_server_that_is_not_ready_stops_at_once
+    long_form
     servers = Array.new(2) { start(SLOW_APP) }
     assert_equal 0, servers.first.stop.exitstatus
   end
 
   private
+
+  def long_form
+    skip "in the long form" unless Support::Length::LONG
+  end
 
   def start(rackup, *args, workers: "1")
     number = @keeper.fileno

@@ -66,8 +66,8 @@ class StartServerViewTest < Support::TestCase
   end
 
   # Runs the block as if this process were its own child `pid`.
-  def seen_by(pid, parent: Process.pid)
+  def seen_by(pid, parent: Process.pid, &block)
     Process.stub(:ppid, Process.pid) { @view = Bontebok::StartServer.new(@socket) }
-    Process.stub(:pid, pid) { Process.stub(:ppid, parent) { yield } }
+    Process.stub(:pid, pid) { Process.stub(:ppid, parent, &block) }
   end
 end

@@ -5,8 +5,8 @@ require_relative "../../system/clock"
 module Bontebok
   class Departure
     # Waits until a newer server of start_server serves. start_server tells the old server to stop soon after it has
-    # started the newer one, which may still load its application. Meanwhile the workers of the old server go on serving.
-    # If the newer server ends, start_server starts another one, which is awaited as well.
+    # started the newer one, which may still load its application. Meanwhile the workers of the old server continue to
+    # serve. If the newer server ends, start_server starts another one, which is awaited as well.
     class Takeover
       # Seconds between two looks.
       INTERVAL = 0.05
