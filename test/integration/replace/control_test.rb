@@ -73,7 +73,7 @@ class ControlTest < Support::TestCase
     assert_command 3, "bontebok: busy: a master starts already\n", "deploy", "--wait"
     release(3)
     assert_command 0, "generation 3 serves\n", "deploy", "--wait", "--supersede"
-    assert_equal 1, first.wait.exitstatus
+    assert_equal 1, first.wait.exitstatus, first.output.text
     assert_match(/another deploy has replaced this one/, first.output.text)
     release(4, "config.ru" => "File.read('#{temp_dir}/gate')")
     command = run_command("deploy", "--wait")
