@@ -65,15 +65,15 @@ class ControlTest < Support::TestCase
 
   # DeployTimeout ends the first deploy, and a second deploy replaces a deploy that hangs.
   def test_one_deploy_at_a_time
-    start("--deploy-timeout", "3s")
-    release(2, "config.ru" => "File.read('#{temp_dir}/gate')")
+    server = start("--deploy-timeout", "3s")
+    release(2, "config.ru" => "warn('at the gate')\nFile.read('#{temp_dir}/gate')")
     File.mkfifo("#{temp_dir}/gate")
     first = start_command("deploy", "--wait")
-    eventually(10, "the next master") { File.exist?("#{temp_dir}/gate") && status["state"] == "deploying" }
+    server.wait_for_output(/^at the gate$/)
     assert_command 3, "bontebok: busy: a master starts already\n", "deploy", "--wait"
     release(3)
     assert_command 0, "generation 3 serves\n", "deploy", "--wait", "--supersede"
-    assert_equal 1, first.wait.exitstatus, first.output.text
+    assert_equal 1, first.wait.exitstatus
     assert_match(/another deploy has replaced this one/, first.output.text)
     release(4, "config.ru" => "File.read('#{temp_dir}/gate')")
     command = run_command("deploy", "--wait")
