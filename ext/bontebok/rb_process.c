@@ -3,6 +3,7 @@
 #include "rb_bontebok.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <ruby/io.h>
 #include <sched.h>
 #include <signal.h>
@@ -53,6 +54,60 @@ static VALUE adopt_orphans(VALUE core)
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? Qtrue : Qfalse;
 }
 
+/* ---- signals while a program is executed in place of this one ---- */
+
+static pthread_t holder;
+static struct sigaction handlers[NSIG];
+static bool held;
+
+/* Another thread has got the signal. It waits in the thread that executes the program. */
+static void pass_on(int number)
+{
+    (void)pthread_kill(holder, number);
+}
+
+/* A program that is executed inherits an ignored signal as ignored, but not a handler. */
+static void redirect(int number)
+{
+    struct sigaction action = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+    (void)sigaction(number, NULL, &handlers[number]);
+    if (handlers[number].sa_handler != SIG_IGN) (void)sigaction(number, &action, NULL);
+}
+
+static void mask(int how, VALUE numbers)
+{
+    sigset_t set;
+    (void)sigemptyset(&set);
+    for (long i = 0; i < RARRAY_LEN(numbers); i++) {
+        (void)sigaddset(&set, NUM2INT(rb_ary_entry(numbers, i)));
+    }
+    (void)pthread_sigmask(how, &set, NULL);
+}
+
+/* hold_signals(number, ...): from now on these signals of the process wait, also in the program that this
+ * thread executes (signal(7), execve(2)), until release_signals. */
+static VALUE hold_signals(VALUE core, VALUE numbers)
+{
+    mask(SIG_BLOCK, numbers);
+    holder = pthread_self();
+    for (long i = 0; i < RARRAY_LEN(numbers); i++) redirect(NUM2INT(rb_ary_entry(numbers, i)));
+    held = true;
+    return Qnil;
+}
+
+/* release_signals(number, ...): the signals that wait arrive now. If this program has called hold_signals,
+ * the handlers are as before. */
+static VALUE release_signals(VALUE core, VALUE numbers)
+{
+    for (long i = 0; held && i < RARRAY_LEN(numbers); i++) {
+        int number = NUM2INT(rb_ary_entry(numbers, i));
+        (void)sigaction(number, &handlers[number], NULL);
+    }
+    held = false;
+    mask(SIG_UNBLOCK, numbers);
+    return Qnil;
+}
+
 /* ---- processes that the application forks inside of a request ---- */
 
 static VALUE flush(RB_BLOCK_CALL_FUNC_ARGLIST(io, data))
@@ -86,4 +141,6 @@ void bbr_init_process(VALUE core)
 {
     rb_define_singleton_method(core, "check_fork", check_fork, 0);
     rb_define_singleton_method(core, "adopt_orphans", adopt_orphans, 0);
+    rb_define_singleton_method(core, "hold_signals", hold_signals, -2);
+    rb_define_singleton_method(core, "release_signals", release_signals, -2);
 }

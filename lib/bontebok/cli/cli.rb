@@ -3,6 +3,7 @@
 require_relative "command_line"
 require_relative "../config/config"
 require_relative "option_docs"
+require_relative "../processes/supervisor/state"
 require_relative "../sockets/handshake"
 require_relative "../sockets/service/service_manager"
 require_relative "../system/start_command"
@@ -67,6 +68,8 @@ module Bontebok
       return succeed(command_line) if ENV.key?(Handshake::VARIABLE)
 
       manager = ServiceManager.take(ENV)
+      return resume(manager) if ENV.key?(Supervisor::State::VARIABLE)
+
       config = Config.new(command_line.values)
       require_relative "../processes/launcher"
       Launcher.new(config, manager: manager).run
@@ -77,6 +80,12 @@ module Bontebok
       require_relative "../processes/successor"
       inherited = Successor.inherit(ENV)
       Successor.new(Config.new(command_line.values), *inherited).run
+    end
+
+    # A supervisor has executed this process, which takes its place.
+    def resume(manager)
+      require_relative "../processes/supervisor/resumption"
+      Supervisor::Resumption.new(Supervisor::State.take(ENV), manager).run
     end
 
     def check(config)

@@ -15,6 +15,7 @@ module Bontebok
     # { command => { flag => [key of the request, true, or the pattern of the flag's value] } }
     COMMANDS = {
       "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true],
+                    "--supervisor" => ["supervisor", true],
                     "--canary" => ["canary", /\A[1-9]\d{0,3}\z/], "--for" => ["for", /\A\d{1,6}(?:\.\d+)?s?\z/],
                     "--max-errors" => ["max_errors", /\A\d{1,3}(?:\.\d+)?%\z/] },
       "rollback" => { "--wait" => ["wait", true] },
@@ -36,6 +37,7 @@ module Bontebok
         deploy [--wait] [--supersede]    Load new code, gems and configuration; the old workers serve meanwhile
                [--canary N --for SECONDS --max-errors PERCENT]
                                          Start N new workers first, and compare them with the old ones
+        deploy --supervisor              Execute the server's start command in the supervisor; the workers stay
         rollback [--wait]                Let the former release serve again (KeepFormer)
         stop [--now] [--wait]            Stop the server
         reopen                           Open the log files again

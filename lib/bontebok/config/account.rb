@@ -39,6 +39,11 @@ module Bontebok
       @gid = group ? group_id(group) : group_of_user
     end
 
+    # The user and the group for another Account.
+    def ids
+      [@uid, @gid].map { |number| number&.to_s }
+    end
+
     def change?
       !@uid.nil? && [Process.euid, Process.egid] != [@uid, @gid]
     end

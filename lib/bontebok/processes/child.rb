@@ -2,6 +2,7 @@
 
 require_relative "../sockets/channel"
 require_relative "child/leaving"
+require_relative "child/state"
 require_relative "../system/clock"
 require_relative "forking"
 
@@ -18,6 +19,7 @@ module Bontebok
   # for the word :go (see Channel), and while it serves.
   class Child
     include Leaving
+    include State
 
     PROGRESS = %i[started loaded ready whole].freeze
     # Seconds that a child gets to end after :quit.
@@ -33,6 +35,7 @@ module Bontebok
     attr_reader :number, :pid, :channel, :deadline, :limit, :ending, :status
 
     extend Forking
+    extend State::Restore
 
     # A Process::Status in the words of the log.
     def self.ending(status)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "child"
+require_relative "children/carrying"
 require_relative "children/ends"
 require_relative "children/hung"
 require_relative "children/orders"
@@ -28,6 +29,7 @@ module Bontebok
   #   - A running child that has closed its channel is replaced at once, because it cannot be told to end.
   #   - A child that does not become ready in time, or does not end in time, is killed. The log names it.
   class Children
+    include Carrying
     include Ends
     include Hung
     include Orders
@@ -35,10 +37,9 @@ module Bontebok
     # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds that
     # a child gets to finish. hijack: seconds that it may then wait for hijacked connections. margin: seconds that are
     # added to these times and to Child::QUIT_SECONDS for a child that waits for children of its own. interval: seconds
-    # between any two starts. boot: seconds that a child gets to load.
-    # After :go, it gets the same time again to become ready. ended: called with each Child that has ended. stalled: the
-    # StalledWorkers, which finds children that hang, or nil. The block gets a number, forks the child and returns the
-    # Child; the block may raise Hooks::Failed.
+    # between any two starts. boot: seconds that a child gets to load, and again after :go to become ready. ended:
+    # called with each Child that has ended. stalled: the StalledWorkers, which finds children that hang, or nil. The
+    # block gets a number, forks the child and returns the Child; the block may raise Hooks::Failed.
     def initialize(name, count, pause:, grace:, log:, hijack: grace, margin: 0, interval: 0, boot: Float::INFINITY,
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)

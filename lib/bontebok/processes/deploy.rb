@@ -54,10 +54,8 @@ module Bontebok
       !answered? && !@handshake.to_io.wait_readable(0).nil?
     end
 
-    # True if the master runs another version of Bontebok. Its workers may be on a scoreboard of their own.
-    def foreign?
-      @foreign
-    end
+    # The master's version of Bontebok.
+    attr_reader :version
 
     # workers: the number of workers if the configuration has the same number as before. on_trial: a former generation
     # serves, and stays if the new one is not ready. Returns nothing; an error is
@@ -128,7 +126,7 @@ module Bontebok
         raise StartError, "bontebok #{message['version']} cannot be deployed: restart the server"
       end
 
-      @foreign = message["version"] != VERSION
+      @version = message["version"]
       @config = SupervisorConfig.new(message.fetch("config"), @former)
       raise StartError, "MaxWorkers 0 needs a restart of the server" if @config.workers.zero?
     end

@@ -34,6 +34,11 @@ module Bontebok
       end
     end
 
+    # A client that still waits, or nil.
+    def client
+      @clients.find { |client| !client.closed? }
+    end
+
     def say(text)
       @clients.each { |client| client.say(text) }
     end

@@ -32,7 +32,7 @@ module Bontebok
     def run
       @config.account.check
       @config.account.act { check_files }
-      with_pidfile do
+      Pidfile.hold(pidfile) do
         ProcessPreparation.run(@config, @log, descriptors: @app.nil?) { open_logs }
         kind = process
         @config.account.act { WorkerFiles.check_access_log(@config) }
@@ -44,15 +44,8 @@ module Bontebok
 
     # The pid file is written before the log is opened. So a second server fails before it writes to the log of the
     # first server.
-    def with_pidfile
-      path = @config[:pidfile] or return yield
-      pidfile = Pidfile.new(FileName.absolute(path, WorkingDirectory.name))
-      pidfile.write
-      begin
-        yield
-      ensure
-        pidfile.remove
-      end
+    def pidfile
+      @config[:pidfile]&.then { |path| FileName.absolute(path, WorkingDirectory.name) }
     end
 
     # Returns the class to run. The file of this class is loaded here, before any fork. The file of the other class is

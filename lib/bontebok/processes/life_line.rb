@@ -19,6 +19,11 @@ module Bontebok
       @to_io, @held = ends
     end
 
+    # Both ends, in the supervisor.
+    def ends
+      [@to_io, @held]
+    end
+
     # Called in a process that the supervisor has forked.
     def close
       @held&.close

@@ -16,6 +16,27 @@ module Bontebok
     # Maximum number of bytes that are read. A pid is shorter.
     LONGEST = 64
 
+    class << self
+      # The path of the file that this process has written; nil: none.
+      attr_reader :held
+
+      # Runs the block with the pid in the file; path nil: without a file. Raises StartError (see #write).
+      def hold(path, &)
+        return yield unless path
+
+        new(path).write
+        keep(path, &)
+      end
+
+      # Runs the block; the file has the pid already.
+      def keep(path)
+        @held = path
+        yield
+      ensure
+        new(path).remove if path
+      end
+    end
+
     def initialize(path)
       @path = path
     end

@@ -19,6 +19,12 @@ module Bontebok
         $stdout.sync = true
       end
 
+      # Prepares a supervisor that was executed in place of the former one. The limits and the umask stay.
+      def again
+        survive_file_size_limit
+        $stdout.sync = true
+      end
+
       private
 
       # The process may have inherited descriptors beyond the standard streams. Commands that the application executes

@@ -4,16 +4,16 @@ module Bontebok
   # The return to the former generation (KeepFormer), whose master is still loaded. The supervisor treats it as a Deploy
   # whose configuration and listeners are known already.
   class Rollback
-    # The number, the configuration and the Listeners of the former generation.
-    attr_reader :generation, :config, :listeners
+    # The number, the configuration, the Listeners and the version of the former generation.
+    attr_reader :generation, :config, :listeners, :version
 
-    # foreign: see Deploy#foreign?. workers: the number of workers of the former generation. clients: the ControlClients
+    # version: see Deploy#version. workers: the number of workers of the former generation. clients: the ControlClients
     # that wait for the end.
-    def initialize(generation, config, listeners, foreign, workers, clients)
+    def initialize(generation, config, listeners, version, workers, clients)
       @generation = generation
       @config = config
       @listeners = listeners
-      @foreign = foreign
+      @version = version
       @workers = workers
       @clients = clients
     end
@@ -23,8 +23,6 @@ module Bontebok
     def asked? = false
 
     def answered? = true
-
-    def foreign? = @foreign
 
     def read_report; end
 

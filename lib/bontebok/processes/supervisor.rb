@@ -17,6 +17,7 @@ require_relative "supervisor/deploys"
 require_relative "supervisor/first_start"
 require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
+require_relative "supervisor/replacement"
 require_relative "supervisor/service"
 require_relative "../system/working_directory"
 
@@ -30,6 +31,7 @@ module Bontebok
     include FirstStart
     include Leaving
     include Orders
+    include Replacement
     include Service
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
@@ -45,6 +47,7 @@ module Bontebok
       @workers = config.workers
       @generation = 0
       @serving_generation = 1
+      @serving_version = VERSION
       @deploys = {}
       @waiting_clients = []
       begin_start
@@ -52,6 +55,26 @@ module Bontebok
 
     # Returns the exit status; raises StartError.
     def run
+      prepare
+      work
+    ensure
+      limit_exit if @app
+    end
+
+    # Keeps the server running. Returns the exit status; raises StartError.
+    def work
+      MainThread.guard { tick_masters }
+      raise @error if @error
+
+      @log.info("stopped") unless @failed
+      @failed ? 1 : 0
+    ensure
+      close_control
+    end
+
+    private
+
+    def prepare
       Process.setproctitle("bontebok supervisor")
       ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line, *@control].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
@@ -62,23 +85,13 @@ module Bontebok
       @directory = WorkingDirectory.keep
       StartCommand.enter(@directory) unless @app
       watch_restart_file
-      MainThread.guard { tick_masters }
-      raise @error if @error
-
-      @log.info("stopped") unless @failed
-      @failed ? 1 : 0
-    ensure
-      close_control
-      limit_exit if @app
     end
-
-    private
 
     # The supervisor adopts the workers of a dead master, unless it has loaded the application (rackup). The supervisor
     # waits for any child, and so reaps the adopted workers as well. Under rackup, this wait could also reap a child
     # that the application waits for.
     def prepare_to_adopt
-      @life_line = LifeLine.new if !@app && Core.adopt_orphans
+      @life_line ||= LifeLine.new if !@app && Core.adopt_orphans
       worker_links = @listeners.worker_links
       @adopted = AdoptedWorkers.new(worker_links, grace: @config.seconds(:graceful_timeout), log: @log,
                                                   stalled: worker_links.stalled(@config.seconds(:worker_timeout)))
@@ -97,13 +110,14 @@ module Bontebok
         wait_for_events
         answer_masters
         judge_canaries
+        judge_trial
         take_commands
         @events.take.each { |signal| handle(signal) }
       end
     end
 
     def wait_for_events
-      sources = [@events, *@control&.sources, *@deploys.each_value.flat_map(&:sources)]
+      sources = [@events, *@control&.sources, *@deploys.each_value.flat_map(&:sources), *@trial&.sources]
       @masters.wait(*sources, until_then: next_deadline) do |exception|
         MainThread.survive(exception, @log)
       end
@@ -135,6 +149,7 @@ module Bontebok
       while (pid, status = Process.wait2(-1, Process::WNOHANG))
         @masters.ended(pid, status)
         @adopted.ended(pid, status)
+        @trial&.ended(pid, status)
       end
     rescue Errno::ECHILD
       nil
@@ -149,6 +164,7 @@ module Bontebok
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
       @deploys.each_value { |deploy| deploy.discard("the server stops") }
+      end_trial("the server stops") if @trial
       @listeners.close
       [@masters, @adopted].each { |children| children.stop(how) }
     end

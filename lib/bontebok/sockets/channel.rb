@@ -53,6 +53,11 @@ module Bontebok
         new(UNIXSocket.for_fd(fileno).tap { |socket| socket.close_on_exec = true })
       end
 
+      # fileno: as in .inherit; this descriptor stays open. Raises SystemCallError.
+      def copy(fileno)
+        new(UNIXSocket.for_fd(fileno).tap { |socket| socket.autoclose = false }.dup)
+      end
+
       # Called in a forked process. Closes the inherited channels, except its own.
       def disown(except: nil)
         (all - [except]).each(&:close)

@@ -39,6 +39,11 @@ module Bontebok
         end
       end
 
+      # The descriptions with the numbers of the descriptors.
+      def number(listeners)
+        describe(listeners).zip(listeners.map(&:socket)).map { |one, socket| { **one, fd: socket.fileno } }
+      end
+
       # Returns the listeners. They own the sockets. Raises StartError if a description is not understood.
       def take(descriptions, sockets)
         descriptions.zip(sockets).map do |description, socket|

@@ -14,7 +14,7 @@ module Bontebok
     def initialize(socket)
       @socket = socket
       @pid = Process.ppid
-      @owned = false
+      @owned = owner == Process.pid # this process was executed again
     end
 
     # Called when this server is ready.
@@ -33,6 +33,8 @@ module Bontebok
     # The pid of the server that has become ready last.
     def owner
       @socket.fcntl(F_GETOWN)
+    rescue SystemCallError
+      nil
     end
 
     # The pids of the servers that were started after this one and have not ended, oldest first. A server that has ended

@@ -16,7 +16,7 @@ module Bontebok
     # Variables of service managers that are meant for one process only. They name sockets (AdoptedSockets) or tell the
     # process to report (ServiceManager). An executed process gets the sockets in another way.
     FOR_ONE_PROCESS = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES NOTIFY_SOCKET WATCHDOG_PID
-                         WATCHDOG_USEC].freeze
+                         WATCHDOG_USEC BONTEBOK_SUPERVISOR_STATE].freeze
 
     class << self
       # Call this method first in a process, before anything changes ENV, the working directory, or the process title.
@@ -35,19 +35,53 @@ module Bontebok
 
       # Executes the command in place of this process, with additional environment variables. Raises SystemCallError.
       def execute(variables)
-        program, *rest = @words
-        Process.exec(environment.merge(variables), [program, program], *rest,
-                     chdir: @directory, umask: @umask, unsetenv_others: true)
+        run(@words, @directory, environment.merge(variables))
       end
 
       # The environment of the start. Paths with the physical name of the working directory get the name of the link.
       def environment
-        PATHS.each_with_object(@env.merge("PWD" => @directory)) do |name, env|
-          @moves.each { |from, to| env[name] = env[name].gsub(from, to) } if env.key?(name)
-        end
+        @env.merge("PWD" => @directory, **paths { |text| renamed(text, @moves.invert) })
+      end
+
+      # The command that leads to the code of this process, even if the links lead to another release now: a Hash with
+      # values of JSON. See .execute_former.
+      def fixed
+        { "words" => @words.map { |word| renamed(word, @moves) },
+          "env" => { "PWD" => renamed(@directory, @moves), **paths { |text| renamed(text, @moves) } } }
+      end
+
+      # Executes the command that .fixed has returned in a former program of this process. Raises SystemCallError.
+      def execute_former(fixed, variables)
+        env = fixed.fetch("env")
+        run(fixed.fetch("words"), env.fetch("PWD"), @env.merge(env, variables))
+      end
+
+      # The files and directories from which the executed program takes its code, as far as the command names them.
+      def files
+        env = environment
+        named = [*@words, *env.values_at(*PATHS).compact.flat_map { |text| text.split(/[:\s]|-[rI]/) }]
+        [*program(env), *named].map { |name| File.expand_path(name, @directory) }.select { |path| File.exist?(path) }
       end
 
       private
+
+      def run(words, directory, env)
+        program, *rest = words
+        Process.exec(env, [program, program], *rest, chdir: directory, umask: @umask, unsetenv_others: true)
+      end
+
+      # { name => the block's result } for the variables of PATHS.
+      def paths(&)
+        @env.slice(*PATHS).transform_values(&)
+      end
+
+      # The file that the kernel executes; nil: it is no command of PATH.
+      def program(env)
+        return if @words.first.include?("/")
+
+        places = env.fetch("PATH", "").split(":").map { |place| "#{place}/#{@words.first}" }
+        places.find { |path| File.executable?(File.expand_path(path, @directory)) }
+      end
 
       # The kernel's copies of the command and the environment. The copies are overwritten when a process changes its
       # title. `bundle exec` has changed the title if it runs a Ruby program.
@@ -65,13 +99,17 @@ module Bontebok
         [["bundle", "exec", File.basename($PROGRAM_NAME), *argv], Bundler.original_env] if defined?(Bundler)
       end
 
-      # { pattern for the physical name => name of the link }, without the part that both names have in common.
+      # { name of the link => physical name }, without the part that both names have in common.
       def moves(name, physical)
         link, path = [name, physical].map { |text| text.b.split("/") }
         link.pop && path.pop while link.any? && link.last == path.last
-        return {} if path.size < 2 || link == path
+        path.size < 2 || link == path ? {} : { link.join("/") => path.join("/") }
+      end
 
-        { %r{#{Regexp.escape(path.join("/"))}(?=[/:\s]|\z)}n => link.join("/") }
+      # names: { name in the text => other name }
+      def renamed(text, names)
+        names.reduce(text.b) { |result, (from, to)| result.gsub(%r{#{Regexp.escape(from)}(?=[/:\s]|\z)}n, to) }
+             .force_encoding(Encoding::UTF_8)
       end
     end
   end

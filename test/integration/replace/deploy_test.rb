@@ -164,14 +164,6 @@ class DeployTest < Support::TestCase
     "release #{number}, bontebok #{Bontebok::VERSION}, leak nil"
   end
 
-  def release_with_bontebok(number, version)
-    files = %w[config.ru exe/bontebok].zip([Releases::APP, File.read(Support::BontebokProcess::EXECUTABLE)]).to_h
-    release(number, files)
-    FileUtils.cp_r(Releases::LIB, "#{temp_dir}/releases/#{number}/lib")
-    path = "#{temp_dir}/releases/#{number}/lib/bontebok/version.rb"
-    File.write(path, File.read(path).sub(/VERSION = ".*"/, "VERSION = #{version.inspect}"))
-  end
-
   # A program `ruby` that runs Ruby with a planted number of its version.
   def release_with_ruby(number, version)
     release(number, "config.ru" => "run ->(_) { [200, {}, [RUBY_PATCH]] }",

@@ -22,6 +22,15 @@ module Releases
     File.rename("#{temp_dir}/new", "#{temp_dir}/current")
   end
 
+  # Makes a release that has its own Bontebok.
+  def release_with_bontebok(number, version)
+    files = %w[config.ru exe/bontebok].zip([Releases::APP, File.read(Support::BontebokProcess::EXECUTABLE)]).to_h
+    release(number, files)
+    FileUtils.cp_r(Releases::LIB, "#{temp_dir}/releases/#{number}/lib")
+    path = "#{temp_dir}/releases/#{number}/lib/bontebok/version.rb"
+    File.write(path, File.read(path).sub(/VERSION = ".*"/, "VERSION = #{version.inspect}"))
+  end
+
   def remove_release(number)
     FileUtils.rm_r("#{temp_dir}/releases/#{number}")
   end

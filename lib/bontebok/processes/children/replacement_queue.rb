@@ -15,6 +15,10 @@ module Bontebok
         @waiting |= children
       end
 
+      def include?(child)
+        @waiting.include?(child)
+      end
+
       # children: all living children. Returns the child that must be replaced now; nil: none.
       def next(children)
         @waiting = (@waiting & children).select(&:staying?)

@@ -41,6 +41,14 @@ module Bontebok
         super
       end
 
+      # Ends the former master that stays loaded.
+      def release
+        child = @kept or return
+        @kept = nil
+        @roster.add(child)
+        child.retire(@seconds[:retire])
+      end
+
       def stop(how)
         @roster.add(@kept) if @kept
         @kept = nil
@@ -79,13 +87,6 @@ module Bontebok
 
         @kept.check unless @kept.ended?
         release if @kept.ended? || @kept_until <= Clock.now
-      end
-
-      def release
-        child = @kept or return
-        @kept = nil
-        @roster.add(child)
-        child.retire(@seconds[:retire])
       end
     end
   end

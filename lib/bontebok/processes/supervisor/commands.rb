@@ -63,6 +63,7 @@ module Bontebok
       end
 
       def command_deploy(request, client)
+        return command_replace(client) if request["supervisor"]
         return client.finish(1, "the server stops") if @stopping || @departure
         return client.finish(BUSY, "the server still starts") if @steps.any?
         return client.finish(1, "the application was loaded by rackup, so only a restart deploys") if @app

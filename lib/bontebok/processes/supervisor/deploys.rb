@@ -63,7 +63,8 @@ module Bontebok
       end
 
       def fork_child(number, *to_close, &)
-        Child.fork(number, to_close: [@events, StartFailure, *@control, *@life_line, *@deploys.values, *to_close], &)
+        own = [@events, StartFailure, *@control, *@life_line, *@deploys.values, *@trial]
+        Child.fork(number, to_close: [*own, *to_close], &)
       end
 
       # Runs in the forked process. The user is taken first, so root executes no code of the user.
@@ -116,10 +117,11 @@ module Bontebok
       def take_effect(child)
         deploy = @deploys.delete(child) or return
         former = @listeners
-        @former = [@serving_generation, @config, @listeners, @foreign, @workers] if @masters.keeps_former_of?(child)
+        kept = [@serving_generation, @config, @listeners, @serving_version, @workers]
+        @former = kept if @masters.keeps_former_of?(child)
         @serving_generation = deploy.generation
+        @serving_version = deploy.version
         @workers = deploy.count(@workers)
-        @foreign = deploy.foreign?
         @config = deploy.config
         @listeners = deploy.listeners
         @listeners.take_effect(former)

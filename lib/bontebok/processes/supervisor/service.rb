@@ -66,11 +66,12 @@ module Bontebok
         "generation #{@serving_generation} serves with #{@workers} worker#{'s' unless @workers == 1}"
       end
 
-      # True if a master answers (or the adopted workers of a dead master serve), and a worker runs.
+      # True if a master answers (or the adopted workers of a dead master serve), and a worker runs. The workers of
+      # another version may be on a scoreboard of their own.
       def alive?
         return false unless @masters.answering? || !@adopted.empty?
 
-        @foreign || @listeners.worker_links.moving?(@config.seconds(:worker_timeout))
+        @serving_version != VERSION || @listeners.worker_links.moving?(@config.seconds(:worker_timeout))
       end
     end
   end

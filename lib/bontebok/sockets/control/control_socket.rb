@@ -17,17 +17,15 @@ module Bontebok
     BACKLOG = 16
     MODE = 0o600
 
-    attr_reader :path
+    attr_reader :path, :listener
 
-    # uid: the user of the application, who gets the file; nil: nobody but the owner of the process. Raises StartError
-    # if a running server has the socket, or if it cannot be created.
-    def initialize(path, uid: nil)
+    # uid: the user of the application, who gets the file; nil: nobody but the owner of the process. listener: a
+    # listener that a former program of this process has passed. Raises StartError if a running server has the socket,
+    # or if it cannot be created.
+    def initialize(path, uid: nil, listener: nil)
       @path = path
       @users = [0, Process.euid, *uid]
-      access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
-      @listener = UnixListener.new(Address.new(path: path), backlog: BACKLOG, access: access)
-      @listener.bind
-      @listener.listen
+      @listener = listener || listen(uid)
       @clients = []
     end
 
@@ -63,6 +61,14 @@ module Bontebok
     end
 
     private
+
+    def listen(uid)
+      access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
+      UnixListener.new(Address.new(path: path), backlog: BACKLOG, access: access).tap do |listener|
+        listener.bind
+        listener.listen
+      end
+    end
 
     def accept
       socket, = @listener.socket.accept_nonblock

@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+require_relative "../../sockets/passed_listeners"
+require_relative "../../system/root_files"
+require_relative "../../system/start_command"
+require_relative "../deploy_report"
+require_relative "../pidfile"
+require_relative "state"
+require_relative "trial"
+
+module Bontebok
+  class Supervisor
+    # The part of Supervisor that executes the start command in place of this process (`bontebok deploy --supervisor`).
+    # The pid, the children and the descriptors stay. First a child tries the new program (Trial). If the program is
+    # good, this process executes it and passes its State. Resumption is the part of the new program.
+    module Replacement
+      # Called in the new program, instead of #run. From now on the supervisor handles the signals, and only #work can
+      # fail.
+      def resume(state)
+        take_values(state)
+        prepare
+        @listeners.take_effect(@listeners)
+        @masters.restore(state.masters)
+        take_control(*state.listeners("control"))
+        @adopted.take
+        clients = state.copies("client").map { |io| ControlClient.new(io) }
+        state.close
+        Core.release_signals(*held_signals)
+        tell(state["failure"], *clients)
+      end
+
+      private
+
+      def take_values(state)
+        @steps.clear
+        @generation = state.fetch("generation")
+        @serving_generation, @serving_version = state.fetch("serving")
+        @workers = state.fetch("workers")
+        @drains = state["drains"]
+        @life_line = LifeLine.new(state.copies("life_line")) if state["life_line"]
+      end
+
+      def take_control(listener = nil)
+        @control = listener && ControlSocket.new(listener.address.path, uid: @config.account.uid, listener: listener)
+      end
+
+      def tell(failure, client = nil)
+        text = "the supervisor runs bontebok #{VERSION}, ruby #{RUBY_VERSION}"
+        failure ? @log.error(failure) : @log.info(text)
+        client&.finish(failure ? 1 : 0, failure || text)
+      end
+
+      def command_replace(client)
+        return client.finish(1, "the server stops") if stops?
+        return client.finish(1, "the application was loaded by rackup, so only a restart helps") if @app
+        return client.finish(Commands::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
+
+        file = changeable_file
+        return client.finish(1, "the supervisor runs as root, and another user can change #{file}") if file
+
+        @log.info("the command deploy --supervisor: a child tries the new program")
+        @trial = start_trial(client)
+      end
+
+      def stops?
+        @stopping || @departure || @drain_delay.begun?
+      end
+
+      # Returns a file with code of the supervisor that another user than root can change.
+      def changeable_file
+        return unless @config.account.change?
+
+        code = $LOADED_FEATURES.select { |path| path.start_with?("/") }
+        [*StartCommand.files, *code].find { |path| !RootFiles.own?(path) }
+      end
+
+      def start_trial(client)
+        reader, stderr = IO.pipe
+        tried = state_to_pass.with("masters" => [], "life_line" => nil, "control" => nil, "pidfile" => nil)
+        child = fork_child(1, reader) { |channel| become_trial(tried, channel, stderr) }
+        Trial.new(child, DeployReport.new(reader, [client], @log), Generations.limit(@config))
+      ensure
+        stderr&.close
+      end
+
+      # Runs in the forked process. The program gets copies of the listeners and of the links, and nothing else.
+      def become_trial(tried, channel, stderr)
+        $stderr.reopen(stderr)
+        tried = tried.with("answer" => channel.to_io.fileno)
+        tried.pass_descriptors
+        StartCommand.execute(tried.variable)
+      rescue SystemCallError => e
+        @log.error("the new program cannot be executed", e)
+        1
+      end
+
+      # Called in the supervisor's loop.
+      def judge_trial
+        verdict = @trial&.verdict or return
+        return end_trial(verdict) unless verdict == true
+        return end_trial("another command came first") if stops? || busy?
+
+        Core.hold_signals(*held_signals)
+        Thread.pass # Ruby runs the handlers of the signals that have arrived
+        signals = @events.take
+        return replace_program if signals.empty?
+
+        Core.release_signals(*held_signals)
+        signals.each { |signal| @events.push(signal) } # they are handled first
+      end
+
+      def end_trial(reason)
+        @log.error("the supervisor is not replaced: #{reason}")
+        @trial.fail(reason)
+        @trial = nil
+      end
+
+      # The former generation that stays loaded ends, because the new program does not know its configuration.
+      def replace_program
+        @masters.release
+        state = state_to_pass("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
+        state.pass_descriptors
+        @log.info("the supervisor executes the new program")
+        StartCommand.execute({ **state.variable, **@service.variables })
+      rescue SystemCallError, JSON::GeneratorError => e
+        state&.pass_descriptors(pass: false)
+        Core.release_signals(*held_signals)
+        end_trial(e.message)
+      end
+
+      def held_signals
+        SIGNALS.map { |name| Signal.list.fetch(name) }
+      end
+
+      def state_to_pass(others = {})
+        links = @listeners.worker_links
+        State.of("config" => SupervisorConfig.dump(@config), "user" => @config.account.ids, "directory" => @directory,
+                 "umask" => File.umask, "pidfile" => Pidfile.held,
+                 "generation" => @generation, "serving" => [@serving_generation, @serving_version],
+                 "workers" => @workers, "drains" => @drains,
+                 "masters" => @masters.carry.map { |state, channel| [state, channel.to_io.fileno] },
+                 "listeners" => PassedListeners.number(@listeners), "stored" => @listeners.stored?,
+                 "links" => links.descriptors.map(&:fileno), "shared" => links.pids.any?,
+                 "life_line" => @life_line&.ends&.map(&:fileno),
+                 "control" => @control && PassedListeners.number([@control.listener]), **others)
+      end
+    end
+  end
+end

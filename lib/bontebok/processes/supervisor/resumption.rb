@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require_relative "../../config/account"
+require_relative "../../config/option_table"
+require_relative "../../config/supervisor_config"
+require_relative "../../log/log"
+require_relative "../../sockets/channel"
+require_relative "../../sockets/listeners"
+require_relative "../../sockets/passed_listeners"
+require_relative "../../sockets/service/service_report"
+require_relative "../../sockets/worker_links"
+require_relative "../../system/start_command"
+require_relative "../../system/working_directory"
+require_relative "../pidfile"
+require_relative "../process_preparation"
+require_relative "../supervisor"
+require_relative "state"
+
+module Bontebok
+  class Supervisor
+    # A supervisor has executed this program, in a child that tries the program, or in its own place (see Replacement).
+    # This class makes the supervisor from the State. If that fails, the former program is executed again.
+    class Resumption
+      # What SupervisorConfig takes from the former configuration: the account, and the values that the former version
+      # does not know.
+      Former = Struct.new(:account) do
+        def [](key)
+          OptionTable[key].default
+        end
+      end
+      private_constant :Former
+
+      # manager: the ServiceManager.
+      def initialize(state, manager)
+        @state = state
+        @manager = manager
+      end
+
+      # Returns the exit status. Raises StartError.
+      def run
+        return try if @state["answer"]
+
+        Pidfile.keep(@state["pidfile"]) { resumed.work }
+      end
+
+      private
+
+      def try
+        answer = Channel.inherit(@state["answer"])
+        supervisor
+        answer.say(:ready)
+        exit!(0)
+      end
+
+      def resumed
+        @state.pass_descriptors(pass: false)
+        prepare
+        supervisor.tap { |supervisor| supervisor.resume(@state) }
+      rescue Exception => e # rubocop:disable Lint/RescueException
+        go_back(e)
+      end
+
+      def prepare
+        File.umask(@state.fetch("umask"))
+        WorkingDirectory.enter(@state.fetch("directory"), "the former supervisor")
+        ProcessPreparation.again
+      end
+
+      def supervisor
+        @state.check
+        config = SupervisorConfig.new(@state.fetch("config"), Former.new(Account.new(*@state.fetch("user"))))
+        log = Log.new(format: config[:log_format], level: config[:log_level])
+        Supervisor.new(config, listeners(log), log: log,
+                                               service: ServiceReport.new(@manager, ListenerStore.new(@manager)))
+      end
+
+      def listeners(log)
+        Listeners.new(@state.listeners("listeners"), log: log, own: [], worker_links: worker_links,
+                                                     stored: @state.fetch("stored"))
+      end
+
+      # The links of another version of Bontebok can have another layout. Then the new supervisor has links of its own,
+      # unless the workers that serve use the present ones.
+      def worker_links
+        WorkerLinks.attach(@state.copies("links"))
+      rescue ArgumentError => e
+        raise StartError, "deploy this version first, then the supervisor: #{e.message}" if @state.fetch("shared")
+
+        WorkerLinks.open
+      end
+
+      def go_back(error)
+        former = @state["former"] or raise error
+        state = @state.with("former" => nil, "failure" => "the new program has failed: #{error.message}")
+        $stderr.write(error.full_message(highlight: false))
+        state.pass_descriptors
+        StartCommand.execute_former(former, { **state.variable, **@manager.variables })
+      end
+    end
+  end
+end

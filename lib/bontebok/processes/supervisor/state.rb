@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "json"
+
+require_relative "../../sockets/channel"
+require_relative "../../sockets/passed_listeners"
+require_relative "../../start_error"
+require_relative "../../version"
+
+module Bontebok
+  class Supervisor
+    # What a supervisor passes to the program that it executes in its place (see Replacement and Resumption): a Hash
+    # with values of JSON. Descriptors are numbers in it.
+    class State
+      # The environment variable with the state.
+      VARIABLE = "BONTEBOK_SUPERVISOR_STATE"
+      # The version of the state. A program with another version does not take the supervisor's place.
+      PROTOCOL = 1
+
+      class << self
+        # Removes the variable from env. Raises StartError.
+        def take(env)
+          new(JSON.parse(env.delete(VARIABLE)))
+        rescue JSON::ParserError
+          raise StartError, "#{VARIABLE} wants the state of a supervisor"
+        end
+
+        # Raises JSON::GeneratorError.
+        def of(values)
+          new(JSON.parse(JSON.generate({ "protocol" => PROTOCOL, "version" => VERSION, **values })))
+        end
+      end
+
+      def initialize(values)
+        @values = values
+      end
+
+      # Raises StartError if the supervisor has another version of the state.
+      def check
+        return if @values["protocol"] == PROTOCOL
+
+        raise StartError, "this version cannot take the place of bontebok #{@values['version']}: restart the server"
+      end
+
+      def [](name)
+        @values[name]
+      end
+
+      def fetch(name)
+        @values.fetch(name)
+      end
+
+      # Returns a State with some other values.
+      def with(values)
+        State.new(@values.merge(values))
+      end
+
+      # The variable for the program that is executed.
+      def variable
+        { VARIABLE => JSON.generate(@values) }
+      end
+
+      # Lets a program that is executed inherit the descriptors, or not.
+      def pass_descriptors(pass: true)
+        descriptors { |io| io.close_on_exec = !pass }
+      end
+
+      # Closes the descriptors when all are copied.
+      def close
+        descriptors { |io| io.tap { io.autoclose = true }.close }
+      end
+
+      # IO objects with copies of the descriptors in the value.
+      def copies(name)
+        [*@values[name]].map { |number| copy(number) }
+      end
+
+      # The listeners in the value.
+      def listeners(name)
+        descriptions = [*@values[name]]
+        PassedListeners.take(descriptions, descriptions.map { |one| copy(one.fetch("fd")) }).each(&:take_over)
+      end
+
+      # [[state, Channel], ...]: see Children::Carrying.
+      def masters
+        @values.fetch("masters").map { |state, number| [state, Channel.copy(number)] }
+      end
+
+      private
+
+      def copy(number)
+        IO.for_fd(number).tap { |io| io.autoclose = false }.dup
+      end
+
+      def descriptors(&)
+        listeners = [*@values["listeners"], *@values["control"]].map { |listener| listener["fd"] }
+        numbers = [*@values.values_at("links", "life_line", "client", "answer"), listeners,
+                   @values["masters"].map(&:last)].flatten.compact
+        numbers.each { |number| yield IO.for_fd(number, autoclose: false) }
+      end
+    end
+  end
+end

@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/control_case"
+
+# `bontebok deploy --supervisor`: the supervisor executes its start command in its own place.
+class SupervisorReplacementTest < Support::TestCase
+  include ControlCase
+
+  COMMAND = ["deploy", "--supervisor"].freeze
+  TEXT = /\Athe supervisor runs bontebok \S+, ruby \S+\n\z/
+
+  def setup
+    FileUtils.mkdir("#{temp_dir}/tmp")
+  end
+
+  def test_children_listeners_and_descriptors_stay
+    release(1)
+    server = start("--pidfile", "#{temp_dir}/pid")
+    former = workers(server)
+    assert_command 0, TEXT, *COMMAND
+    open = descriptors(server)
+    2.times { assert_command 0, TEXT, *COMMAND }
+    assert_equal [former, open], [workers(server), descriptors(server)]
+    assert_equal server.pid, File.read("#{temp_dir}/pid").to_i
+    release(2)
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    assert_serves 2, server
+    assert_equal 0, server.stop.exitstatus
+    refute_path_exists "#{temp_dir}/bontebok.sock"
+    refute_path_exists "#{temp_dir}/pid"
+    refute_path_exists control
+  end
+
+  def test_a_program_that_fails_in_the_trial_does_not_take_the_place
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    former = workers(server)
+    release_with_bontebok(2, "99.1.2", "PROTOCOL = 1", "PROTOCOL = 2")
+    command = run_command(*COMMAND)
+    assert_equal 1, command.status.exitstatus
+    assert_match(/this version cannot take the place of bontebok #{Bontebok::VERSION}: restart/, command.output.text)
+    assert_equal former, workers(server)
+    assert_serves 1, server
+  end
+
+  # The trial succeeds.
+  def test_if_the_program_fails_later_the_former_program_is_executed
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    former = workers(server)
+    release_with_bontebok(2, "99.1.2", "def masters\n", "\\0raise 'too late'\n")
+    command = run_command(*COMMAND)
+    assert_equal 1, command.status.exitstatus
+    assert_equal "bontebok: the new program has failed: too late\n", command.output.text
+    assert_equal former, workers(server)
+    assert_equal Bontebok::VERSION, status["version"]
+    assert_equal 0, server.stop.exitstatus
+  end
+
+  def test_a_newer_version_takes_the_place
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    release_with_bontebok(2, "99.1.2")
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    remove_release(1)
+    assert_command 0, /runs bontebok 99\.1\.2/, *COMMAND
+    assert_equal "99.1.2", status["version"]
+    assert_equal 0, server.stop.exitstatus
+  end
+
+  def test_a_stop_ends_the_trial
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    release_with_bontebok(2, "99.1.2", "def check\n", "\\0warn 'in the trial'\nsleep\n")
+    waiting = start_command(*COMMAND)
+    server.wait_for_output(/^in the trial$/)
+    assert_command 3, /busy/, *COMMAND
+    assert_equal 0, server.stop.exitstatus
+    assert_equal 1, waiting.wait.exitstatus
+    assert_match(/the server stops/, waiting.output.text)
+  end
+
+  private
+
+  def start_release
+    start_current("-w", "1", "--control", control, command: [RbConfig.ruby, "exe/bontebok"])
+  end
+
+  # A release with its own Bontebok, in whose file for the state `before` becomes `after`.
+  def release_with_bontebok(number, version, before = "", after = "")
+    super(number, version)
+    state = "#{temp_dir}/releases/#{number}/lib/bontebok/processes/supervisor/state.rb"
+    File.write(state, File.read(state).sub(before, after))
+  end
+
+  def descriptors(server)
+    Dir.children("/proc/#{server.pid}/fd").size
+  end
+end
