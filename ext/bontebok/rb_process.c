@@ -58,7 +58,6 @@ static VALUE adopt_orphans(VALUE core)
 
 static pthread_t holder;
 static struct sigaction handlers[NSIG];
-static bool held;
 
 /* Another thread has got the signal. It waits in the thread that executes the program. */
 static void pass_on(int number)
@@ -84,26 +83,25 @@ static void mask(int how, VALUE numbers)
     (void)pthread_sigmask(how, &set, NULL);
 }
 
-/* hold_signals(number, ...): from now on these signals of the process wait, also in the program that this
- * thread executes (signal(7), execve(2)), until release_signals. */
+/* hold_signals(number, ...): from now on these signals of the process wait until release_signals, or until
+ * this thread has executed another program that unblocks them (execve(2)). Ruby unblocks all signals when it
+ * starts. */
 static VALUE hold_signals(VALUE core, VALUE numbers)
 {
     mask(SIG_BLOCK, numbers);
     holder = pthread_self();
     for (long i = 0; i < RARRAY_LEN(numbers); i++) redirect(NUM2INT(rb_ary_entry(numbers, i)));
-    held = true;
     return Qnil;
 }
 
-/* release_signals(number, ...): the signals that wait arrive now. If this program has called hold_signals,
- * the handlers are as before. */
+/* release_signals(number, ...): the signals that wait arrive now. Follows hold_signals with the same numbers.
+ */
 static VALUE release_signals(VALUE core, VALUE numbers)
 {
-    for (long i = 0; held && i < RARRAY_LEN(numbers); i++) {
+    for (long i = 0; i < RARRAY_LEN(numbers); i++) {
         int number = NUM2INT(rb_ary_entry(numbers, i));
         (void)sigaction(number, &handlers[number], NULL);
     }
-    held = false;
     mask(SIG_UNBLOCK, numbers);
     return Qnil;
 }

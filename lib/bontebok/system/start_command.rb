@@ -22,6 +22,7 @@ module Bontebok
       # Call this method first in a process, before anything changes ENV, the working directory, or the process title.
       def note(argv)
         @words, @env = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
+        @options = argv.size
         @env = @env.except(*FOR_ONE_PROCESS)
         @umask = File.umask
         @directory = WorkingDirectory.name
@@ -56,10 +57,12 @@ module Bontebok
         run(fixed.fetch("words"), env.fetch("PWD"), @env.merge(env, variables))
       end
 
-      # The files and directories from which the executed program takes its code, as far as the command names them.
+      # The files and directories from which the executed program takes its code, as far as the command names them. The
+      # options of Bontebok name none: only a master loads the application and the configuration.
       def files
         env = environment
-        named = [*@words, *env.values_at(*PATHS).compact.flat_map { |text| text.split(/[:\s]|-[rI]/) }]
+        paths = env.values_at(*PATHS).compact.flat_map { |text| text.split(/[:\s]|-[rI]/) }
+        named = [*@words.first(@words.size - @options), *paths]
         [*program(env), *named].map { |name| File.expand_path(name, @directory) }.select { |path| File.exist?(path) }
       end
 

@@ -44,6 +44,29 @@ class SupervisorReplacementTest < Support::TestCase
     assert_serves 1, server
   end
 
+  def test_signals_that_arrive_while_the_program_starts
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    replace_slowly(server)
+    %w[HUP USR1 USR2 TTIN TTOU].each { |name| server.signal(name) }
+    FileUtils.touch("#{temp_dir}/go")
+    server.wait_for_output(/the supervisor runs bontebok 99/)
+    assert_serves 1, server
+    server.signal("USR1")
+    server.wait_for_output(/workers are replaced one after/)
+    assert_equal 0, server.stop.exitstatus
+  end
+
+  def test_term_ends_the_program_that_starts_and_the_workers_finish
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    processes = [master(server), *workers(server)]
+    replace_slowly(server)
+    server.signal("TERM")
+    assert_equal Signal.list["TERM"], server.wait.termsig
+    eventually { processes.all? { |pid| gone?(pid) } }
+  end
+
   # The trial succeeds.
   def test_if_the_program_fails_later_the_former_program_is_executed
     release_with_bontebok(1, Bontebok::VERSION)
@@ -56,6 +79,30 @@ class SupervisorReplacementTest < Support::TestCase
     assert_equal former, workers(server)
     assert_equal Bontebok::VERSION, status["version"]
     assert_equal 0, server.stop.exitstatus
+  end
+
+  def test_workers_of_another_layout
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    release_with_bontebok(2, "99.1.2", "def copies(name)\n", "\\0raise ArgumentError, 'layout 9' if name == 'links'\n")
+    assert_command 1, /deploy this version first, then the supervisor: layout 9/, *COMMAND
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    assert_equal 0, server.stop.exitstatus
+  end
+
+  # With the option User, the supervisor stays root.
+  def test_root_executes_only_files_of_root
+    skip "only root can become another user" unless Process.euid.zero?
+    File.chmod(0o755, temp_dir)
+    release(1)
+    server = start("--user", "nobody")
+    assert_command 0, TEXT, *COMMAND
+    server.stop
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release("--user", "nobody")
+    File.chown(Etc.getpwnam("nobody").uid, nil, "#{temp_dir}/releases/1/lib/bontebok")
+    assert_command 1, %r{the supervisor runs as root, and another user can change /.*/lib/bontebok/}, *COMMAND
+    assert_serves 1, server
   end
 
   def test_a_newer_version_takes_the_place
@@ -83,8 +130,8 @@ class SupervisorReplacementTest < Support::TestCase
 
   private
 
-  def start_release
-    start_current("-w", "1", "--control", control, command: [RbConfig.ruby, "exe/bontebok"])
+  def start_release(*args)
+    start_current("-w", "1", "--control", control, *args, command: [RbConfig.ruby, "exe/bontebok"])
   end
 
   # A release with its own Bontebok, in whose file for the state `before` becomes `after`.
@@ -92,6 +139,20 @@ class SupervisorReplacementTest < Support::TestCase
     super(number, version)
     state = "#{temp_dir}/releases/#{number}/lib/bontebok/processes/supervisor/state.rb"
     File.write(state, File.read(state).sub(before, after))
+  end
+
+  # Starts a command. The executed program waits for the file "go" before it loads Bontebok.
+  def replace_slowly(server)
+    release_with_bontebok(2, "99.1.2")
+    program = "#{temp_dir}/releases/2/exe/bontebok"
+    File.write(program, <<~RUBY + File.read(program))
+      if ENV["BONTEBOK_SUPERVISOR_STATE"].to_s.include?("client")
+        warn "executed"
+        sleep 0.01 until File.exist?("#{temp_dir}/go")
+      end
+    RUBY
+    start_command(*COMMAND)
+    server.wait_for_output(/^executed$/)
   end
 
   def descriptors(server)

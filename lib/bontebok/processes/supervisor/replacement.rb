@@ -14,6 +14,11 @@ module Bontebok
     # The pid, the children and the descriptors stay. First a child tries the new program (Trial). If the program is
     # good, this process executes it and passes its State. Resumption is the part of the new program.
     module Replacement
+      # Signals that the new program finds ignored. Ruby unblocks all signals when it starts, and these signals would
+      # end it. TERM, QUIT and INT end it, as asked: then the masters finish their requests and end, too.
+      IGNORED = %w[HUP USR1 USR2 TTIN TTOU].freeze
+      private_constant :IGNORED
+
       # Called in the new program, instead of #run. From now on the supervisor handles the signals, and only #work can
       # fail.
       def resume(state)
@@ -25,7 +30,6 @@ module Bontebok
         @adopted.take
         clients = state.copies("client").map { |io| ControlClient.new(io) }
         state.close
-        Core.release_signals(*held_signals)
         tell(state["failure"], *clients)
       end
 
@@ -121,11 +125,21 @@ module Bontebok
         state = state_to_pass("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
         state.pass_descriptors
         @log.info("the supervisor executes the new program")
-        StartCommand.execute({ **state.variable, **@service.variables })
+        ignoring_signals do |names|
+          StartCommand.execute({ **state.with("ignored" => names).variable, **@service.variables })
+        end
       rescue SystemCallError, JSON::GeneratorError => e
         state&.pass_descriptors(pass: false)
         Core.release_signals(*held_signals)
         end_trial(e.message)
+      end
+
+      # Yields the signals that were not ignored before.
+      def ignoring_signals
+        former = IGNORED.to_h { |name| [name, Signal.trap(name, "IGNORE")] }
+        yield former.reject { |_, handler| handler == "IGNORE" }.keys
+      ensure
+        former.each { |name, handler| Signal.trap(name, handler) }
       end
 
       def held_signals

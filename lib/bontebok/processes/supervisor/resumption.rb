@@ -9,6 +9,7 @@ require_relative "../../sockets/listeners"
 require_relative "../../sockets/passed_listeners"
 require_relative "../../sockets/service/service_report"
 require_relative "../../sockets/worker_links"
+require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 require_relative "../../system/working_directory"
 require_relative "../pidfile"
@@ -53,9 +54,12 @@ module Bontebok
       end
 
       def resumed
+        [*@state["ignored"]].each { |name| Signal.trap(name, QuietSignals::NOTHING) }
         @state.pass_descriptors(pass: false)
         prepare
         supervisor.tap { |supervisor| supervisor.resume(@state) }
+      rescue SignalException
+        raise
       rescue Exception => e # rubocop:disable Lint/RescueException
         go_back(e)
       end
