@@ -69,6 +69,20 @@ class StartServerTest < Interop::HandoverCase
     assert_equal 0, starter.stop.exitstatus
   end
 
+  def test_the_newer_server_takes_over_the_control_socket
+    skip "in the long form" unless Support::Length::LONG
+
+    FileUtils.mkdir("#{temp_dir}/tmp")
+    starter = start_server("--path", File.join(temp_dir, "a.sock"), args: ["-w", "1"], rackup: GATED)
+    starter.wait_for_output(/ ready in \d+ ms$/)
+    starter.signal("HUP")
+    starter.wait_for_output(/old worker \d+ died, status:0$/)
+    status = Support::ChildProcess.run(*SERVER, "status", chdir: temp_dir).output.text
+    newer = starter.output.text.scan(/starting new worker (\d+)/).last.first
+    assert_match(/\b#{newer}\b/, status)
+    assert_equal 0, starter.stop.exitstatus
+  end
+
   private
 
   def await(process, line, count)

@@ -4,7 +4,7 @@ require "json"
 require "test_helper"
 require_relative "support/slow_network"
 
-# Two servers with ReusePort share their addresses, and know nothing of each other. Under load, a server starts and the
+# Two servers with ReusePort share their addresses. Under load, a server starts and the
 # other one stops, again and again. Every second time, the newer server stops. No client may notice this.
 class DepartureSoakTest < Support::TestCase
   include Support::OnceMore
@@ -19,7 +19,8 @@ class DepartureSoakTest < Support::TestCase
     @network&.close
   end
 
-  [%w[-w 2], %w[-w 0], %w[-w 2 --defer-accept 5]].each do |args|
+  # With a control socket, the servers share the listeners of TCP.
+  [%w[-w 2], %w[-w 0], %w[-w 2 --defer-accept 5], %w[-w 2 --control both]].each do |args|
     define_method(:"test_no_request_is_lost_with#{args.join.tr("-", "_")}") do
       assert_operator soak("127.0.0.1:0", "unix:#{temp_dir}/app.sock", args: args), :>=, 4
     end

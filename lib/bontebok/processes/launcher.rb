@@ -3,6 +3,7 @@
 require_relative "../sockets/adopted_sockets"
 require_relative "../workers/app_loader"
 require_relative "../workers/worker_files"
+require_relative "../sockets/control/other_server"
 require_relative "../sockets/listeners"
 require_relative "../sockets/passed_listeners"
 require_relative "../log/log"
@@ -67,8 +68,13 @@ module Bontebok
     def listeners
       adopted = AdoptedSockets.take(ENV, log: @log)
       former = PassedListeners.inherit(ENV) + @store.recall(adopted)
-      Listeners.of(@config, log: @log, adopted: adopted, former: former, stored: @manager.present?)
+      Listeners.of(@config, log: @log, adopted: adopted, former: former, stored: @manager.present?,
+                            other: (other_server if [*adopted, *former].empty?))
                .tap { |listeners| @store.drop(former - listeners.to_a) }
+    end
+
+    def other_server
+      OtherServer.find(@config[:control]) if @config[:reuse_port] && @config[:control]
     end
 
     def open_logs

@@ -94,7 +94,7 @@ module Bontebok
       @lanes.start
       StartLines.write(@log, @config, @listeners)
       StartLines.write_ready(@log, @began)
-      @listeners.start_server&.own
+      @listeners.own
       StartFailure.close
       @serving = true
       watch_restart_file
@@ -147,7 +147,8 @@ module Bontebok
       return @departure.insist if @departure
 
       @status = status
-      @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
+      @departure = Departure.new(@listeners, newcomers: -> {}, log: @log,
+                                             patience: @config.seconds(:worker_boot_timeout))
       tick_service
       tick_departure
     end

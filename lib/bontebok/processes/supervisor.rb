@@ -19,6 +19,7 @@ require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
 require_relative "supervisor/replacement"
 require_relative "supervisor/service"
+require_relative "supervisor/sharing"
 require_relative "../system/working_directory"
 
 module Bontebok
@@ -33,6 +34,7 @@ module Bontebok
     include Orders
     include Replacement
     include Service
+    include Sharing
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
@@ -50,6 +52,7 @@ module Bontebok
       @serving_version = VERSION
       @deploys = {}
       @waiting_clients = []
+      @newcomers = []
       begin_start
     end
 

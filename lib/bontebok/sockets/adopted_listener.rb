@@ -34,6 +34,10 @@ module Bontebok
       explained { TcpListener.set_options(socket, defer_accept: @defer_accept) } unless address.unix?
     end
 
+    def own
+      @start_server&.own
+    end
+
     # True if this socket gets the connections to the other listener's address. systemd opens a port without an address
     # as [::], which includes all IPv4 addresses.
     def takes?(other)

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "departure/newcomers"
 require_relative "departure/steering"
 require_relative "departure/takeover"
 require_relative "shared_unix_listener"
@@ -24,24 +25,22 @@ module Bontebok
     # Seconds.
     GRACE = 0.02
 
-    # patience: seconds that another server gets to load its application; 0: no limit.
-    def initialize(listeners, patience:, log:)
-      groups = listeners.grep(TcpListener).filter_map(&:group)
-      own = groups.map(&:cookie)
-      pids = listeners.worker_links.method(:pids)
-      patience = Float::INFINITY if patience.zero?
-      @steps = groups.map { |group| Steering.new(group, own: own, pids: pids, patience: patience, log: log) }
-      replaced = listeners.grep(SharedUnixListener).any?(&:replaced?)
-      @steps << Grace.new(Clock.now + GRACE) if replaced
-      @takeover = Takeover.new(listeners.start_server, patience: patience, log: log) if listeners.start_server&.owned?
+    # newcomers: a callable that returns whether a server that has got listeners starts. patience: seconds that another
+    # server gets to load its application; 0: no limit.
+    def initialize(listeners, newcomers:, patience:, log:)
+      @listeners = listeners
+      @times = { patience: patience.zero? ? Float::INFINITY : patience, log: log }
+      @steps = steering
+      @steps << Grace.new(Clock.now + GRACE) if listeners.grep(SharedUnixListener).any?(&:replaced?)
+      @takeover = Takeover.new(listeners.start_server, **@times) if listeners.start_server&.owned?
       @steps.push(*@takeover)
-      @adopted = listeners.all?(&:origin)
+      @steps << Newcomers.new(newcomers, **@times) if newcomers.call
     end
 
     # How the workers stop when #over? is true. :retire leaves the connections in the queues to another server; :drain
     # accepts them.
     def how
-      @adopted && @takeover&.taken_over ? :retire : :drain
+      @listeners.all? { |one| left?(one) } ? :retire : :drain
     end
 
     # Called with a further signal to stop.
@@ -63,6 +62,20 @@ module Bontebok
     # Seconds until #deadline; nil: all addresses are left.
     def step
       deadline&.then { |time| [time - Clock.now, 0].max }
+    end
+
+    private
+
+    def steering
+      groups = @listeners.grep(TcpListener).filter_map(&:group)
+      own = groups.map(&:cookie)
+      pids = @listeners.worker_links.method(:pids)
+      groups.map { |group| Steering.new(group, own: own, pids: pids, **@times) }
+    end
+
+    # True if another server accepts from the socket.
+    def left?(listener)
+      listener.origin ? @takeover&.taken_over : listener.taken_over?
     end
   end
 end

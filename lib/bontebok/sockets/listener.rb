@@ -31,6 +31,11 @@ module Bontebok
       nil
     end
 
+    # True if this is the address of the Addrinfo. False if the kernel chooses the port.
+    def at?(_info)
+      false
+    end
+
     # Takes an inherited socket, which listens. Returns self.
     def inherit(socket)
       @socket = socket
@@ -90,6 +95,14 @@ module Bontebok
     def give_away; end
 
     def take_over; end
+
+    # Called when the server is ready.
+    def own; end
+
+    # True if another server with a copy of the socket has become ready after this server.
+    def taken_over?
+      false
+    end
 
     # The address for the log. If the kernel chose the port, the text has the chosen port.
     def to_s

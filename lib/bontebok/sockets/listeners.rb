@@ -9,22 +9,28 @@ module Bontebok
     include Enumerable
 
     # The listeners of a configuration. For adopted and former see ListenerList. Former listeners that the configuration
-    # does not have are closed. For stored see #initialize. Raises StartError.
-    def self.of(config, log:, adopted: [], former: [], stored: false)
+    # does not have are closed. For stored and other see #initialize. Raises StartError.
+    def self.of(config, log:, adopted: [], former: [], stored: false, other: nil)
       list = ListenerList.of(config, adopted: adopted, former: former)
-      new(list, log: log, own: list - former, stored: stored).tap { |listeners| listeners.drop(former) }
+      own = list - former - [*other&.provide(list)]
+      new(list, log: log, own: own, stored: stored, other: other).tap { |listeners| listeners.drop(former) }
     end
 
     # own: those listeners of the list that #bind and #listen open. worker_links: the WorkerLinks, if they exist.
-    # stored: a service manager keeps the listeners if the started process dies (ListenerStore).
-    def initialize(list, log:, own: list, worker_links: nil, stored: false)
+    # stored: a service manager keeps the listeners if the started process dies (ListenerStore). other: the OtherServer
+    # that has given some of the listeners, or nil.
+    def initialize(list, log:, own: list, worker_links: nil, stored: false, other: nil)
       @listeners = list
       @log = log
       @own = own
       @worker_links = worker_links
       @stored = stored
+      @other = other
       @listening = false
     end
+
+    # The OtherServer, until #own.
+    attr_reader :other
 
     # Returns the Listeners of the next configuration. #bind and #listen open the addresses that are new in it. Raises
     # StartError.
@@ -60,6 +66,13 @@ module Bontebok
     rescue StartError
       discard
       raise
+    end
+
+    # Called when the server is ready. Other servers that share sockets with this server may stop.
+    def own
+      each(&:own)
+      @other&.release
+      @other = nil
     end
 
     # Closes the sockets that these Listeners have opened.
@@ -105,8 +118,7 @@ module Bontebok
 
     # Called in a process that the application has forked.
     def disown
-      each(&:disown)
-      @worker_links&.disown
+      [*self, *@worker_links, *@other].each(&:disown)
     end
 
     # Called in a process that inherited the sockets, when the sockets listen. Notes which files are the server's.

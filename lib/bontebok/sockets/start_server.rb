@@ -1,28 +1,21 @@
 # frozen_string_literal: true
 
+require_relative "departure/socket_owner"
+
 module Bontebok
   # The program start_server, as one of the servers that it has started sees it. All these servers share one listening
-  # socket. The socket has an owner (F_SETOWN in fcntl(2)), which the kernel does not use for a listening socket. The
-  # owner is the server that has become ready last. So an older server sees when a newer one serves.
+  # socket. An older server sees by the socket's owner when a newer one serves (SocketOwner).
   class StartServer
-    # From <asm-generic/fcntl.h>; Ruby has no names for them. Linux has other numbers on alpha, mips, parisc and sparc.
-    F_SETOWN = 8
-    F_GETOWN = 9
-    private_constant(*constants)
-
     # socket: the shared socket.
     def initialize(socket)
-      @socket = socket
+      @owner = SocketOwner.new(socket)
       @pid = Process.ppid
       @owned = owner == Process.pid # this process was executed again
     end
 
     # Called when this server is ready.
     def own
-      @socket.fcntl(F_SETOWN, Process.pid)
-      @owned = true
-    rescue SystemCallError
-      nil
+      @owned = @owner.take
     end
 
     # True if this server has become ready. False also if the system does not know owners of sockets.
@@ -30,12 +23,8 @@ module Bontebok
       @owned
     end
 
-    # The pid of the server that has become ready last.
-    def owner
-      @socket.fcntl(F_GETOWN)
-    rescue SystemCallError
-      nil
-    end
+    # The pid of the server that has become ready last; nil or 0: not known.
+    def owner = @owner.pid
 
     # The pids of the servers that were started after this one and have not ended, oldest first. A server that has ended
     # counts until start_server has taken note of its end, because start_server then starts the next one. Empty if

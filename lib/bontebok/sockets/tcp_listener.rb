@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "departure/socket_owner"
 require_relative "listener"
 require_relative "reuseport_group"
 
@@ -90,6 +91,18 @@ module Bontebok
       super
       @group = ReuseportGroup.new(socket) { nil } if @reuse_port
       self
+    end
+
+    def own
+      SocketOwner.new(socket).take if @reuse_port
+    end
+
+    def taken_over?
+      @reuse_port && SocketOwner.new(socket).other?
+    end
+
+    def at?(info)
+      info.to_sockaddr == @info.to_sockaddr
     end
 
     def ip_address

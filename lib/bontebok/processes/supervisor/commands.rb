@@ -21,7 +21,7 @@ module Bontebok
         path = @config[:control]
         return if path.nil? || path == OptionTypes::ControlPath::NONE
 
-        @control = ControlSocket.new(path, uid: @config.account.uid)
+        @control = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
         @log.info("takes commands at #{path}")
       rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
         @log.warn("no commands are taken: #{e.message}")
@@ -58,6 +58,7 @@ module Bontebok
         when "reopen", "restart-workers" then command_renew(request, client)
         when "workers" then command_workers(request, client)
         when "drain", "resume" then command_drain(request, client)
+        when "listeners" then command_listeners(client)
         else client.finish(2, "unknown command #{request['command'].inspect}")
         end
       end

@@ -26,8 +26,9 @@ module Bontebok
       end
 
       def note_ready
+        open_control if beside_another?
+        @listeners.own
         StartLines.write_ready(@log, @began)
-        @listeners.start_server&.own
         StartFailure.close
       end
 
@@ -39,7 +40,7 @@ module Bontebok
       def begin_to_listen
         @listeners.listen
         StartLines.write(@log, @config, @listeners)
-        open_control
+        open_control unless beside_another?
         @masters.go
       rescue StartError => e
         @error = e

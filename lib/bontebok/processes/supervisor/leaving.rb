@@ -13,7 +13,8 @@ module Bontebok
         return if @stopping
         return @departure.insist if @departure
 
-        @departure = Departure.new(@listeners, patience: @config.seconds(:worker_boot_timeout), log: @log)
+        @departure = Departure.new(@listeners, newcomers: method(:newcomers?), log: @log,
+                                               patience: @config.seconds(:worker_boot_timeout))
       end
 
       # Stops the server when the addresses are left.

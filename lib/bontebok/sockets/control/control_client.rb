@@ -40,6 +40,14 @@ module Bontebok
       send_message(log: text) unless closed?
     end
 
+    # Sends copies of sockets. The connection stays open.
+    def pass(text, sockets)
+      line = ControlMessage.line(text: text)
+      @to_io.sendmsg_nonblock(line, 0, nil, Socket::AncillaryData.unix_rights(*sockets)) unless closed?
+    rescue SystemCallError
+      close
+    end
+
     # Sends the result and closes the connection. status: the exit status for the client. Returns nil.
     def finish(status, text = nil, **more)
       send_message(status: status, text: text, **more) unless closed?

@@ -4,7 +4,7 @@ require "io/wait"
 
 require_relative "../../system/clock"
 require_relative "control_client"
-require_relative "../unix_listener"
+require_relative "../shared_unix_listener"
 
 module Bontebok
   # The unix socket on which a running server takes commands (option Control). Only root, the user who runs the server,
@@ -19,13 +19,14 @@ module Bontebok
 
     attr_reader :path, :listener
 
-    # uid: the user of the application, who gets the file; nil: nobody but the owner of the process. listener: a
+    # uid: the user of the application, who gets the file; nil: nobody but the owner of the process. shared: the path
+    # of a running server that has created its socket with this argument is taken over (SharedUnixListener). listener: a
     # listener that a former program of this process has passed. Raises StartError if a running server has the socket,
     # or if it cannot be created.
-    def initialize(path, uid: nil, listener: nil)
+    def initialize(path, uid: nil, shared: false, listener: nil)
       @path = path
       @users = [0, Process.euid, *uid]
-      @listener = listener || listen(uid)
+      @listener = listener || listen(uid, shared ? SharedUnixListener : UnixListener)
       @clients = []
     end
 
@@ -62,9 +63,9 @@ module Bontebok
 
     private
 
-    def listen(uid)
+    def listen(uid, kind)
       access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
-      UnixListener.new(Address.new(path: path), backlog: BACKLOG, access: access).tap do |listener|
+      kind.new(Address.new(path: path), backlog: BACKLOG, access: access).tap do |listener|
         listener.bind
         listener.listen
       end
