@@ -5,6 +5,7 @@ require "json"
 require_relative "command_line"
 require_relative "../config/config"
 require_relative "../sockets/control/control_connection"
+require_relative "progress_lines"
 require_relative "status_text"
 require_relative "../usage_error"
 
@@ -114,11 +115,28 @@ module Bontebok
 
     def ask
       status = nil
-      ControlConnection.ask(path, @request) do |message|
-        show(message)
+      lines = progress_lines
+      ControlConnection.ask(path, @request, idle: lines&.method(:draw)) do |message|
         status = message["status"]
+        status ? lines&.draw : lines&.erase
+        show(message)
       end
       status || server_ended
+    end
+
+    # nil: no progress is shown.
+    def progress_lines
+      return unless @request["wait"] && %w[deploy rollback].include?(@command) && $stdout.tty?
+
+      ProgressLines.new($stdout) { server_status }
+    end
+
+    def server_status
+      status = nil
+      ControlConnection.ask(path, { "command" => "status" }) { |message| status = message["server"] }
+      status
+    rescue StartError
+      nil # the control socket moves, or the server has ended
     end
 
     def show(message)

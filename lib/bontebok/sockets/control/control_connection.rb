@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "io/wait"
 require "socket"
 
 require_relative "control_message"
@@ -8,16 +9,23 @@ require_relative "../../start_error"
 module Bontebok
   # A connection to the control socket, as a command sees it. Raises StartError if no server takes commands there.
   class ControlConnection
-    # path: the control socket. Sends the request and yields each message of the server, a Hash. A server that refuses
-    # the user does not read the request (EPIPE).
-    def self.ask(path, request)
+    # Seconds between two calls of `idle`.
+    INTERVAL = 0.2
+
+    # path: the control socket. Sends the request and yields each message of the server, a Hash. idle: is called again
+    # and again until the last message has arrived; nil: nothing is called. A server that refuses the user does not read
+    # the request (EPIPE).
+    def self.ask(path, request, idle: nil)
       UNIXSocket.open(path) do |socket|
         begin
           socket.write(ControlMessage.line(request))
         rescue Errno::EPIPE
           nil
         end
-        socket.each_line { |line| yield ControlMessage.parse(line) }
+        loop do
+          idle.call until idle.nil? || socket.wait_readable(INTERVAL)
+          yield ControlMessage.parse(socket.gets || break)
+        end
       end
     rescue Errno::ENOENT, Errno::ECONNREFUSED, Errno::ENOTSOCK
       raise StartError, "no server takes commands at #{path}"
