@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,11 +30,21 @@ int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
     return BB_OK;
 }
 
+/* Returns false with EFBIG if the file would be too long. Otherwise SIGXFSZ could end the process. */
+static bool is_allowed(size_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0) return false;
+    errno = EFBIG;
+    return limit.rlim_cur >= size;
+}
+
 /* The seals keep the size of the file, because a process that reads behind its end is killed (SIGBUS). */
 static bool fill_file(int fd, unsigned lanes)
 {
     const struct bb__scoreboard_layout layout = layout_of(lanes);
-    return ftruncate(fd, (off_t)size_of(lanes)) == 0 && write(fd, &layout, sizeof layout) == sizeof layout &&
+    return is_allowed(size_of(lanes)) && ftruncate(fd, (off_t)size_of(lanes)) == 0 &&
+           write(fd, &layout, sizeof layout) == sizeof layout &&
            fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 

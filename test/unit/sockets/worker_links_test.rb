@@ -63,7 +63,6 @@ class WorkerLinksTest < Support::TestCase
   # RLIMIT_FSIZE stands for a system that makes no files in memory.
   def test_without_a_file_the_forked_processes_share_the_scoreboard
     Process.wait(fork do
-      Signal.trap("XFSZ", "IGNORE")
       Process.setrlimit(:FSIZE, 1)
       links = Bontebok::WorkerLinks.open
       exit!(links.descriptors.empty? && links.pids.empty?)
