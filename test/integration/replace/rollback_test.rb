@@ -94,6 +94,21 @@ class RollbackTest < Support::TestCase
     assert_serves 2, server
   end
 
+  # The former master starts as many workers as it had.
+  def test_the_number_of_workers_does_not_change_during_a_rollback
+    gate = "#{temp_dir}/gate"
+    release(1, "config/bontebok.rb" => "after_fork { File.read('#{gate}') if File.exist?('#{gate}') }\n")
+    server = start
+    release(2)
+    deploy_and_keep(server)
+    File.mkfifo(gate)
+    assert_command 0, /starts workers/, "rollback"
+    assert_command 3, /busy: the former master starts workers/, "workers", "+1"
+    File.write(gate, "")
+    eventually(10, "the end of the rollback") { command("workers", "1").status.success? }
+    assert_serves 1, server
+  end
+
   def test_a_stop_ends_the_kept_master
     %w[TERM INT].each do |signal|
       server = start
@@ -118,9 +133,13 @@ class RollbackTest < Support::TestCase
   end
 
   def assert_command(status, output, *args)
-    command = Support::ChildProcess.run(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args,
-                                        "--control", "#{temp_dir}/control", chdir: temp_dir)
+    command = command(*args)
     assert_operator output, :===, command.output.text
     assert_equal status, command.status.exitstatus
+  end
+
+  def command(*args)
+    Support::ChildProcess.run(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args,
+                              "--control", "#{temp_dir}/control", chdir: temp_dir)
   end
 end

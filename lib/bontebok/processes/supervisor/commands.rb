@@ -140,6 +140,7 @@ module Bontebok
       def command_workers(request, client)
         sign, count = request["number"].to_s.match(/\A([+-]?)(\d{1,4})\z/)&.captures
         return client.finish(2, "the number of workers is N, +N or -N") unless count
+        return client.finish(BUSY, "busy: the former master starts workers") if @deploys.each_value.grep(Rollback).any?
 
         wanted = sign == "" ? count.to_i : @workers + "#{sign}#{count}".to_i
         wanted = wanted.clamp(1, MOST_WORKERS)
