@@ -3,18 +3,17 @@
 require "io/wait"
 
 require_relative "../workers/app_loader"
-require_relative "child"
 require_relative "../system/clock"
-require_relative "../system/deadline"
-require_relative "../sockets/departure"
+require_relative "control/control"
 require_relative "drain_delay"
-require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
 require_relative "../workers/lanes"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
+require_relative "single_process/commands"
+require_relative "single_process/ending"
 require_relative "single_process/in_place_deploy"
 require_relative "single_process/loading"
 require_relative "single_process/service"
@@ -26,6 +25,9 @@ module Bontebok
   # The server with `-w 0`: supervisor, master and worker are one process, which never forks. The application may use
   # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
+    include Control
+    include Commands
+    include Ending
     include InPlaceDeploy
     include Loading
     include Service
@@ -67,6 +69,7 @@ module Bontebok
     rescue ThreadError => e
       raise StartError, "no room for threads: #{e.message}"
     ensure
+      close_control
       @listeners.unlink
       limit_exit
       @config.hooks.attempt(:after_stopped, log: @log) if @lanes
@@ -74,7 +77,7 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok")
-      ForkGuard.install { [@listeners, StartFailure, @log].each(&:disown) }
+      ForkGuard.install { [@listeners, StartFailure, @log, *@control].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) unless @app
       @listeners.bind
@@ -93,10 +96,12 @@ module Bontebok
       @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start
       StartLines.write(@log, @config, @listeners)
-      StartLines.write_ready(@log, @began)
+      open_control
       @listeners.own
+      StartLines.write_ready(@log, @began)
       StartFailure.close
       @serving = true
+      finish_deploy
       watch_restart_file
       run_booted_hook
       wait_for_events while @serving
@@ -117,14 +122,19 @@ module Bontebok
     def wait_for_events
       @drain_delay.tick
       tick_service
-      sources = [@events, @lanes.request_limits]
-      seconds = @lanes.detached.step || @deadline&.step || @departure&.step || @drain_delay.step
-      seconds = [seconds, @service.step].compact.min
-      ready = MainThread.wait(sources, seconds) { |exception| @lanes.process.interrupted(exception) }
+      sources = [@events, @lanes.request_limits, *@control&.sources]
+      ready = MainThread.wait(sources, longest_wait) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 
       @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
+      take_commands
       @events.take.each { |event| handle(event) }
+    end
+
+    # Seconds; nil: no limit.
+    def longest_wait
+      seconds = @lanes.detached.step || @deadline&.step || @departure&.step || @drain_delay.step
+      [seconds, @service.step, @control&.step].compact.min
     end
 
     # The event :max_requests is ignored, because no other process could replace this process.
@@ -139,61 +149,6 @@ module Bontebok
       when "USR2" then deploy("SIGUSR2")
       when :restart then deploy("#{@config[:restart_file]} has changed")
       end
-    end
-
-    # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
-    def leave(status = 0)
-      return stop_deploying if @deadline
-      return @departure.insist if @departure
-
-      @status = status
-      @departure = Departure.new(@listeners, newcomers: -> {}, log: @log,
-                                             patience: @config.seconds(:worker_boot_timeout))
-      tick_service
-      tick_departure
-    end
-
-    # Drains when the addresses are left.
-    def tick_departure
-      drain if @departure && !@deadline && @service.released? && @departure.over?
-    end
-
-    def drain
-      @listeners.worker_links.draining = true
-      @log.info("stopping")
-      @deadline = Deadline.new(@config.seconds(:graceful_timeout))
-      @lanes.public_send(@departure.how)
-    end
-
-    def stop_at_once
-      @interrupted = true
-      @kept = nil
-      @log.info("stopping at once")
-      @status = 0
-      @deadline = Deadline.new(Child::QUIT_SECONDS)
-      @serving = false
-      tick_service
-    end
-
-    def time_is_over
-      return @serving = !@lanes.detached.over? if @lanes.detached.step
-      return give_up if @deadline&.left&.zero?
-
-      tick_departure
-    end
-
-    # Ends the process before its requests are finished, with the exit status of the stop.
-    def give_up
-      @log.error("requests were not finished in time")
-    ensure
-      exit!(@kept ? execute_again : @status)
-    end
-
-    # Limits the time of the exit. INT still ends the process at once. If INT has begun the stop, a second INT does not
-    # change the exit status. TERM does nothing.
-    def limit_exit
-      Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
-      ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)
     end
   end
 end

@@ -2,6 +2,7 @@
 
 require_relative "adopted_workers"
 require_relative "../sockets/channel"
+require_relative "control/control"
 require_relative "drain_delay"
 require_relative "../system/exit_fence"
 require_relative "../system/exit_limit"
@@ -19,7 +20,6 @@ require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
 require_relative "supervisor/replacement"
 require_relative "supervisor/service"
-require_relative "supervisor/sharing"
 require_relative "../system/working_directory"
 
 module Bontebok
@@ -27,6 +27,7 @@ module Bontebok
   # the masters. It never loads the application and serves no requests, so little can make it fail. Under rackup, the
   # process has loaded the application before it becomes the supervisor, and every master inherits this application.
   class Supervisor
+    include Control
     include Commands
     include Deploys
     include FirstStart
@@ -34,7 +35,6 @@ module Bontebok
     include Orders
     include Replacement
     include Service
-    include Sharing
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
@@ -52,7 +52,6 @@ module Bontebok
       @serving_version = VERSION
       @deploys = {}
       @waiting_clients = []
-      @newcomers = []
       begin_start
     end
 

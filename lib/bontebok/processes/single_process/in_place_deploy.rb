@@ -9,6 +9,9 @@ module Bontebok
     # The part of SingleProcess that deploys new code. The process finishes its requests and executes the start command
     # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program.
     module InPlaceDeploy
+      # The environment variable with the descriptor of a command that waits for the deploy.
+      CLIENT = "BONTEBOK_CLIENT"
+
       private
 
       def watch_restart_file
@@ -36,12 +39,21 @@ module Bontebok
         @lanes.retire
       end
 
+      # Called in the new program when it serves.
+      def finish_deploy
+        number = ENV.delete(CLIENT) or return
+        ControlClient.new(UNIXSocket.for_fd(Integer(number, 10))).finish(0, "the new code serves")
+      rescue SystemCallError, ArgumentError
+        nil
+      end
+
       # Called with TERM. During a deploy, the process ends instead of being executed again.
       def stop_deploying
         return unless @kept
 
         @kept = nil
         @status = 0
+        @waiting_client&.finish(1, "the server stops")
         @log.info("stopping")
       end
 
@@ -53,10 +65,17 @@ module Bontebok
         return 0 if @events.take.intersect?(%w[TERM QUIT INT])
 
         %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
-        StartCommand.execute(PassedListeners::VARIABLE => @kept, **@service.variables)
+        StartCommand.execute(PassedListeners::VARIABLE => @kept, **@service.variables, **client_variable)
       rescue SystemCallError => e
         @log.error("the start command cannot be executed", e)
         1
+      end
+
+      def client_variable
+        return {} if @waiting_client.nil? || @waiting_client.closed?
+
+        @waiting_client.to_io.close_on_exec = false
+        { CLIENT => @waiting_client.to_io.fileno.to_s }
       end
     end
   end

@@ -2,30 +2,15 @@
 
 require_relative "../canary"
 require_relative "../rollback"
-require_relative "../../sockets/control/control_socket"
-require_relative "../../version"
 
 module Bontebok
   class Supervisor
-    # The part of Supervisor that obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command
-    # arrives on the control socket (see ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with
-    # another deploy.
+    # The part of Supervisor that obeys commands (see Control).
     module Commands
-      BUSY = 3
       # The highest value of MaxWorkers.
       MOST_WORKERS = 1024
 
       private
-
-      def open_control
-        path = @config[:control]
-        return if path.nil? || path == OptionTypes::ControlPath::NONE
-
-        @control = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
-        @log.info("takes commands at #{path}")
-      rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
-        @log.warn("no commands are taken: #{e.message}")
-      end
 
       # Called when a new configuration takes effect.
       def move_control
@@ -35,40 +20,22 @@ module Bontebok
         open_control
       end
 
-      def close_control
-        @control&.close
-        @control = nil
-      end
-
-      def take_commands
-        @control&.take do |request, client|
-          obey_command(request, client)
-        rescue StandardError => e # the supervisor must not end
-          @log.error("the command #{request['command']} has failed", e)
-          client.finish(1, e.message)
-        end
-      end
-
       def obey_command(request, client)
         case request["command"]
         when "deploy" then command_deploy(request, client)
         when "rollback" then command_rollback(request, client)
-        when "status" then client.finish(0, server: server_status)
-        when "stop" then command_stop(request, client)
         when "reopen", "restart-workers" then command_renew(request, client)
         when "workers" then command_workers(request, client)
-        when "drain", "resume" then command_drain(request, client)
-        when "listeners" then command_listeners(client)
-        else client.finish(2, "unknown command #{request['command'].inspect}")
+        else obey_common_command(request, client)
         end
       end
 
       def command_deploy(request, client)
         return command_replace(client) if request["supervisor"]
-        return client.finish(1, "the server stops") if @stopping || @departure
-        return client.finish(BUSY, "the server still starts") if @steps.any?
+        return client.finish(1, "the server stops") if stops?
+        return client.finish(Control::BUSY, "the server still starts") if @steps.any?
         return client.finish(1, "the application was loaded by rackup, so only a restart deploys") if @app
-        return client.finish(BUSY, "busy: a master starts already") if busy? && !request["supersede"]
+        return client.finish(Control::BUSY, "busy: a master starts already") if busy? && !request["supersede"]
 
         @waiting_canary = canary_of(request)
         @waiting_clients << client if request["wait"]
@@ -78,9 +45,8 @@ module Bontebok
 
       # All values are JSON.
       def server_status
-        { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, generation: @serving_generation, workers: @workers,
-          state: state, former: (@former.first if @masters.keeps?),
-          listeners: @listeners.map(&:to_s), processes: @listeners.worker_links.processes }
+        former = @former.first if @masters.keeps?
+        { **common_status, generation: @serving_generation, workers: @workers, state: state, former: former }
       end
 
       def state
@@ -106,18 +72,13 @@ module Bontebok
       end
 
       def command_rollback(request, client)
-        return client.finish(1, "the server stops") if @stopping
-        return client.finish(BUSY, "busy: a master starts already") if busy?
+        return client.finish(1, "the server stops") if stops?
+        return client.finish(Control::BUSY, "busy: a master starts already") if busy?
         return client.finish(1, "no former generation is kept (KeepFormer)") unless @masters.keeps?
 
         @log.info("the command rollback: the former master starts workers")
         @deploys[@masters.roll_back] = Rollback.new(*@former, request["wait"] ? [client] : [])
         client.finish(0, "the former master starts workers") unless request["wait"]
-      end
-
-      def command_stop(request, client)
-        request["wait"] ? client.say("the server stops") : client.finish(0, "the server stops")
-        request["now"] ? stop(:quit) : handle("TERM")
       end
 
       def command_renew(request, client)
@@ -130,17 +91,13 @@ module Bontebok
         end
       end
 
-      def command_drain(request, client)
-        @drains = request["command"] == "drain"
-        @listeners.worker_links.draining = @drains
-        client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
-      end
-
       # number: "+N", "-N" or "N".
       def command_workers(request, client)
         sign, count = request["number"].to_s.match(/\A([+-]?)(\d{1,4})\z/)&.captures
         return client.finish(2, "the number of workers is N, +N or -N") unless count
-        return client.finish(BUSY, "busy: the former master starts workers") if @deploys.each_value.grep(Rollback).any?
+        if @deploys.each_value.grep(Rollback).any?
+          return client.finish(Control::BUSY, "busy: the former master starts workers")
+        end
 
         wanted = sign == "" ? count.to_i : @workers + "#{sign}#{count}".to_i
         wanted = wanted.clamp(1, MOST_WORKERS)

@@ -9,6 +9,11 @@ module Bontebok
     module Leaving
       private
 
+      # True if the server was told to stop.
+      def stops?
+        @stopping || @departure || @drain_delay.begun?
+      end
+
       def leave
         return if @stopping
         return @departure.insist if @departure

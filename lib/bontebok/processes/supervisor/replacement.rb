@@ -57,17 +57,13 @@ module Bontebok
       def command_replace(client)
         return client.finish(1, "the server stops") if stops?
         return client.finish(1, "the application was loaded by rackup, so only a restart helps") if @app
-        return client.finish(Commands::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
+        return client.finish(Control::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
 
         file = changeable_file
         return client.finish(1, "the supervisor runs as root, and another user can change #{file}") if file
 
         @log.info("the command deploy --supervisor: a child tries the new program")
         @trial = start_trial(client)
-      end
-
-      def stops?
-        @stopping || @departure || @drain_delay.begun?
       end
 
       # Returns a file with code of the supervisor that another user than root can change.

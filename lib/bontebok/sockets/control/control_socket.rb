@@ -41,6 +41,11 @@ module Bontebok
       @deadline if @deadline && @deadline > Clock.now
     end
 
+    # Seconds until #deadline; nil: none.
+    def step
+      deadline&.then { |time| [time - Clock.now, 0].max }
+    end
+
     # Accepts clients and reads their requests. The block gets each complete request (a Hash) and its ControlClient,
     # which it must finish, now or later.
     def take
@@ -50,6 +55,9 @@ module Bontebok
         yield request, client if request
       end
     end
+
+    # Returns the client. It belongs to the caller from now on.
+    def release(client) = @clients.delete(client)
 
     # Closes the socket and removes its file. A process that was forked only closes its copy.
     def close

@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+require_relative "../../sockets/control/control_socket"
+require_relative "../../version"
+
+module Bontebok
+  # Obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command arrives on the control socket (see
+  # ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with another deploy. Supervisor and
+  # SingleProcess include this module. They have #obey_command, #stops? and #server_status.
+  module Control
+    BUSY = 3
+    STOPS = "the server stops"
+    private_constant :STOPS
+
+    private
+
+    def open_control
+      path = @config[:control]
+      return if path.nil? || path == OptionTypes::ControlPath::NONE
+
+      @control = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
+      @log.info("takes commands at #{path}")
+    rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
+      @log.warn("no commands are taken: #{e.message}")
+    end
+
+    # True if this server may start while another one serves. Then it takes over the control socket when it is ready.
+    def beside_another?
+      @config[:reuse_port] || @listeners.start_server
+    end
+
+    def close_control
+      @control&.close
+      @control = nil
+    end
+
+    def take_commands
+      @control&.take do |request, client|
+        obey_command(request, client)
+      rescue StandardError => e # the process must not end
+        @log.error("the command #{request['command']} has failed", e)
+        client.finish(1, e.message)
+      end
+    end
+
+    # The commands that both processes know.
+    def obey_common_command(request, client)
+      case request["command"]
+      when "status" then client.finish(0, server: server_status)
+      when "stop" then command_stop(request, client)
+      when "drain", "resume" then command_drain(request, client)
+      when "listeners" then command_listeners(client)
+      else client.finish(2, "unknown command #{request['command'].inspect}")
+      end
+    end
+
+    # All values are JSON.
+    def common_status
+      { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid,
+        listeners: @listeners.map(&:to_s), processes: @listeners.worker_links.processes }
+    end
+
+    def command_stop(request, client)
+      request["wait"] ? client.say(STOPS) : client.finish(0, STOPS)
+      handle(request["now"] ? "INT" : "TERM")
+    end
+
+    def command_drain(request, client)
+      return client.finish(1, STOPS) if stops?
+
+      @drains = request["command"] == "drain"
+      @listeners.worker_links.draining = @drains
+      client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
+    end
+
+    # The client is another server (OtherServer), which gets copies of the TCP listeners. It closes the connection when
+    # it is ready.
+    def command_listeners(client)
+      shared = @listeners.grep(TcpListener).select(&:shared?)
+      return client.finish(1, STOPS) if stops?
+      return client.finish(1, "no TCP listener is shared (ReusePort)") if shared.empty? || !@listeners.listening?
+
+      @log.info("another server starts with copies of the TCP listeners")
+      (@newcomers ||= []) << client
+      client.pass("the TCP listeners", shared.map(&:socket))
+    end
+
+    # True while another server starts.
+    def newcomers?
+      !@newcomers.nil? && !@newcomers.all?(&:closed?)
+    end
+  end
+end

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require_relative "../child"
+require_relative "../../sockets/departure"
+require_relative "../../system/deadline"
+require_relative "../../system/exit_limit"
+
+module Bontebok
+  class SingleProcess
+    # The part of SingleProcess that stops the server.
+    module Ending
+      private
+
+      # True if the server was told to stop.
+      def stops?
+        @deadline || @departure || @drain_delay.begun?
+      end
+
+      # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
+      def leave(status = 0)
+        return stop_deploying if @deadline
+        return @departure.insist if @departure
+
+        @status = status
+        @departure = Departure.new(@listeners, newcomers: method(:newcomers?), log: @log,
+                                               patience: @config.seconds(:worker_boot_timeout))
+        tick_service
+        tick_departure
+      end
+
+      # Drains when the addresses are left.
+      def tick_departure
+        drain if @departure && !@deadline && @service.released? && @departure.over?
+      end
+
+      def drain
+        @listeners.worker_links.draining = true
+        @log.info("stopping")
+        @deadline = Deadline.new(@config.seconds(:graceful_timeout))
+        @lanes.public_send(@departure.how)
+      end
+
+      def stop_at_once
+        @interrupted = true
+        @kept = nil
+        @log.info("stopping at once")
+        @status = 0
+        @deadline = Deadline.new(Child::QUIT_SECONDS)
+        @serving = false
+        tick_service
+      end
+
+      def time_is_over
+        return @serving = !@lanes.detached.over? if @lanes.detached.step
+        return give_up if @deadline&.left&.zero?
+
+        tick_departure
+      end
+
+      # Ends the process before its requests are finished, with the exit status of the stop.
+      def give_up
+        @log.error("requests were not finished in time")
+      ensure
+        exit!(@kept ? execute_again : @status)
+      end
+
+      # Limits the time of the exit. INT still ends the process at once. If INT has begun the stop, a second INT does
+      # not change the exit status. TERM does nothing.
+      def limit_exit
+        Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
+        ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)
+      end
+    end
+  end
+end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/control_case"
+
+# The commands for a server with one process (-w 0).
+class ProcessControlTest < Support::TestCase
+  include ControlCase
+
+  def test_a_deploy_waits_until_the_new_code_serves
+    server = start
+    release(2)
+    assert_command 0, "the new code serves\n", "deploy", "--wait"
+    assert_serves 2, server
+    release(3)
+    assert_command 0, "the process is executed again when its requests are finished\n", "deploy"
+    server.wait_for_output(/(.* ready in \d+ ms$){3}/m)
+    assert_serves 3, server
+    assert_equal server.pid, status["pid"]
+    assert_equal 0, server.stop.exitstatus
+    refute_path_exists control
+  end
+
+  def test_a_deploy_that_fails
+    server = start
+    release(2, "config.ru" => "raise 'no good'")
+    assert_command 1, "bontebok: the server has ended\n", "deploy", "--wait"
+    assert_equal 1, server.wait.exitstatus
+  end
+
+  def test_a_stop_ends_a_deploy
+    release(1, "config.ru" => GATED_APP)
+    make_gate
+    File.symlink(gate, "#{temp_dir}/releases/1/gate")
+    server = start
+    request_at_gate(server) do
+      waiting = start_command("deploy", "--wait")
+      server.wait_for_output(/the process is executed again/)
+      assert_equal "deploying", status["state"]
+      assert_command 3, /busy/, "deploy"
+      assert_command 0, "the server stops\n", "stop"
+      assert_equal 1, waiting.wait.exitstatus
+      assert_match(/the server stops/, waiting.output.text)
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_status_logs_and_stop
+    server = start("--log", "#{temp_dir}/log")
+    assert_equal ["serving", 0, server.pid, 1], [*status.values_at("state", "workers", "pid"), status["processes"].size]
+    File.rename("#{temp_dir}/log", "#{temp_dir}/old")
+    assert_command 0, "the log files are opened again\n", "reopen"
+    assert_path_exists "#{temp_dir}/log"
+    assert_command 0, "the server stops\n", "stop", "--wait"
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_drain_and_resume
+    server = start("--ready-path", "/ready", "--drain-delay", "60")
+    assert_command 0, /other servers/, "drain"
+    assert_equal 503, server.get("/ready").status
+    assert_command 0, /new clients/, "resume"
+    assert_equal 200, server.get("/ready").status
+    assert_command 0, "the server stops\n", "stop"
+    server.wait_for_output(/draining/)
+    assert_command 1, "bontebok: the server stops\n", "resume"
+    assert_equal 503, server.get("/ready").status
+    assert_command 0, "the server stops\n", "stop", "--now"
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_commands_that_need_workers
+    start
+    [%w[rollback], %w[workers 2], %w[restart-workers], %w[deploy --supervisor], %w[deploy --canary 1]].each do |command|
+      assert_command 1, /\Abontebok: .* needs workers: this server has one process \(-w 0\)\n\z/, *command
+    end
+  end
+
+  private
+
+  def start(*args)
+    return super("-w", "0", *args) unless args.include?("--log")
+
+    start_process(*ruby_client, "-w", "0", "--control", control, "-l", "unix:#{temp_dir}/a.sock", *args,
+                  chdir: "#{temp_dir}/current").tap { wait_for_log("log", / ready in \d+ ms$/) }
+  end
+end
