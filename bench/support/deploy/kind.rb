@@ -35,29 +35,36 @@ module Bench
         @address = address
         @dir = dir
         @boot = boot
-        @groups = []
+        @servers = []
+        @launched = 0
       end
 
       # Returns when the server accepts connections. Clients can still wait for the application.
       def start
-        launch(contestant)
+        launch
         raise Failed, "#{name} does not start: #{last_lines}" unless group.ready?
       end
 
-      def finish = @groups.each(&:finish)
+      def finish = @servers.each { |server| server.group.finish }
 
       private
 
+      # A server that was started. group: its ProcessGroup. log: a path.
+      Server = Struct.new(:group, :log)
+      private_constant :Server
+
       def name = self.class.title
 
-      # The processes that were started last, and their log.
-      def group = @groups.last
-      def log = File.join(@dir, "server-#{@groups.size}.log")
+      # The server that was started last.
+      def group = @servers.last.group
+      def log = @servers.last.log
 
-      def launch(contestant)
-        path = File.join(@dir, "server-#{@groups.size + 1}.log")
-        @groups << ProcessGroup.new(contestant.command, env: contestant.env.merge("BENCH_BOOT" => @boot.to_s),
-                                                        address: @address, core: CORE, log: path)
+      def launch
+        log = File.join(@dir, "server-#{@launched += 1}.log")
+        command = contestant
+        group = ProcessGroup.new(command.command, env: command.env.merge("BENCH_BOOT" => @boot.to_s),
+                                                  address: @address, core: CORE, log: log)
+        @servers << Server.new(group, log)
       end
 
       # Calls the block, and waits until the log has `count` more lines that match.
