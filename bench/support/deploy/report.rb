@@ -6,9 +6,9 @@ module Bench
   module Deploys
     # The table of bench/deploy, and the aims.
     class Report
-      COLUMNS = ["deploy", "connections", "requests", "lost", "deploys", "failed", "slowest", "without deploys",
-                 "p99.9", "without deploys"].freeze
-      WORDS = 2 # columns with words; the others have numbers
+      COLUMNS = ["deploy", "behind", "connections", "requests", "lost", "deploys", "failed",
+                 "slowest", "without deploys", "p99.9", "without deploys"].freeze
+      WORDS = 3 # columns with words; the others have numbers
       # How much longer requests may take during deploys.
       COST = 1.5
 
@@ -25,8 +25,8 @@ module Bench
       def add(row)
         @rows << row
         times = %w[max p999].flat_map { |name| [row.result, row.quiet].map { |one| milliseconds(one, name) } }
-        puts "| #{[row.kind.title, row.mode, row.result.requests, lost(row.result), row.deploys, row.failed,
-                   *times].join(' | ')} |"
+        puts "| #{[row.kind.title, row.site&.name, row.mode, row.result.requests, lost(row.result), row.deploys,
+                   row.failed, *times].join(' | ')} |"
         $stdout.flush
       end
 

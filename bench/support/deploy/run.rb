@@ -3,12 +3,13 @@
 require "tmpdir"
 require_relative "../load"
 require_relative "kinds"
+require_relative "proxy"
 
 module Bench
   module Deploys
-    # The measurement of one kind. deploys: deploys that were complete before the load ended. failed: deploys that
-    # failed. quiet: the Load::Result without deploys.
-    Row = Struct.new(:kind, :mode, :result, :deploys, :failed, :quiet)
+    # The measurement of one kind. site: the Proxy::Site in front of the server, or nil. deploys: deploys that were
+    # complete before the load ended. failed: deploys that failed. quiet: the Load::Result without deploys.
+    Row = Struct.new(:kind, :site, :mode, :result, :deploys, :failed, :quiet)
 
     # Starts a server, and measures the same load twice: without deploys, and with one deploy after the other.
     class Run
@@ -25,31 +26,34 @@ module Bench
         @transport = transport
       end
 
-      # Returns a Row.
-      def measure(kind, mode)
-        with(kind) do |server|
-          quiet = load(server.address, mode)
+      # Returns a Row. Raises Failed if the server or the proxy does not start.
+      def measure(kind, mode, site = nil)
+        started(kind, site) do |server, address|
+          quiet = load(address, mode)
           deploys = failed = 0
-          result = beside(-> { load(server.address, mode) }) do |still_running|
+          result = beside(-> { load(address, mode) }) do |still_running|
             deployed = try { server.deploy }
             failed += 1 unless deployed
             deploys += 1 if deployed && still_running.call
           end
-          Row.new(kind, mode, result, deploys, failed, quiet)
+          Row.new(kind, site, mode, result, deploys, failed, quiet)
         end
       end
 
       private
 
-      # start_server and systemd listen before the server has loaded the application. The warm-up waits for it.
-      def with(kind)
+      # Yields the server, and the address for the load. start_server and systemd listen before the server has loaded
+      # the application. The warm-up waits for it.
+      def started(kind, site)
         Dir.mktmpdir("bontebok-bench") do |dir|
-          server = kind.new(Load.address(kind.transport || @transport, dir, "server"), dir, @boot)
-          server.start
-          load(server.address, "new", WARM_UP)
-          yield server
+          server = kind.new(Load.address(site ? "unix" : kind.transport || @transport, dir, "server"), dir, @boot)
+          proxy = Proxy.new(site, dir, server.address) if site
+          [server, *proxy].each(&:start)
+          address = (proxy || server).address
+          load(address, "new", WARM_UP)
+          yield server, address
         ensure
-          server&.finish
+          [*proxy, *server].each(&:finish)
         end
       end
 
