@@ -1,16 +1,8 @@
 # frozen_string_literal: true
 
 module Interop
-  # A proxy's process. #stop kills the process, because a proxy can ignore a TERM that arrives during its start.
-  class ProxyProcess < Support::ChildProcess
-    def stop(*)
-      kill
-      status
-    end
-  end
-
-  # The base class of the proxies. A subclass defines SITES and #command. Each site in SITES listens on its own unix
-  # socket.
+  # The base class of the proxies' configurations. A subclass defines SITES and #command. Each site in SITES listens on
+  # its own unix socket. bench/deploy uses these classes, too.
   class Proxy
     # directory: where all files of the proxy are. backend: the path of the application server's unix socket.
     def initialize(directory, backend)

@@ -4,6 +4,7 @@ require_relative "browser"
 require_relative "haproxy"
 require_relative "h2o"
 require_relative "nginx"
+require_relative "proxy_process"
 
 module Interop
   # The base of tests with a server on TCP and on a unix socket, and with proxies in front of the server. Each address
