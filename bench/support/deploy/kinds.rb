@@ -9,7 +9,7 @@ require_relative "kinds/unicorn"
 
 module Bench
   module Deploys
-    KINDS = [Own, StartServer, ReusePort, UnixRename, Systemd, PumaHot, PumaPhased, Unicorn].freeze
+    KINDS = [Own, StartServer, SharedListener, ReusePort, UnixRename, Systemd, PumaHot, PumaPhased, Unicorn].freeze
 
     # The kinds with one of these words in their names; nil: all kinds. An unknown word ends the program.
     def self.kinds(words)

@@ -48,6 +48,13 @@ module Bench
       def end_of(group) = Process.wait2(group.pid, Process::WNOHANG)&.last
     end
 
+    # The same with a control socket that both servers find: the new server gets copies of the old one's listeners.
+    class SharedListener < ReusePort
+      NAME = "bontebok shared-listener"
+
+      def contestant = server("--reuse-port", "--control", File.join(@dir, "control"))
+    end
+
     # The same with a unix socket: the new server renames its socket over the path of the old one.
     class UnixRename < ReusePort
       NAME = "bontebok unix-rename"
