@@ -8,6 +8,7 @@ require_relative "../integration/support/control_case"
 # Many deploys of one server, as Capistrano does them: a link leads to the current release, and old releases are
 # removed.
 class ReleasesSoakTest < Support::TestCase
+  include Support::OnceMore
   include ControlCase
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
