@@ -13,7 +13,6 @@ module Bench
     # of a server with two workers), and #deploy, which returns when the deploy is complete, or raises Failed.
     class Kind
       FILES = File.join(Build::ROOT, "bench/apps/deploy")
-      APP = File.join(FILES, "app.ru")
       CORE = 1
       DEADLINE = 60 # seconds, for each step of a deploy
       # Connections of the clients: a new one for each request, or kept-alive connections.
@@ -29,12 +28,11 @@ module Bench
 
       attr_reader :address
 
-      # address: "127.0.0.1:PORT" or "/path". dir: for the server's files. boot: seconds that the application takes to
-      # load.
-      def initialize(address, dir, boot)
+      # address: "127.0.0.1:PORT" or "/path". dir: for the server's files. app: the Application.
+      def initialize(address, dir, app)
         @address = address
         @dir = dir
-        @boot = boot
+        @app = app
         @servers = []
         @launched = 0
       end
@@ -62,7 +60,7 @@ module Bench
       def launch
         log = File.join(@dir, "server-#{@launched += 1}.log")
         command = contestant
-        group = ProcessGroup.new(command.command, env: command.env.merge("BENCH_BOOT" => @boot.to_s),
+        group = ProcessGroup.new(command.command, env: command.env.merge(@app.env),
                                                   address: @address, core: CORE, log: log)
         @servers << Server.new(group, log)
       end

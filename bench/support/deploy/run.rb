@@ -17,12 +17,12 @@ module Bench
       WARM_UP = 1000 # requests
       PAUSE = 1 # seconds between the beginnings of two deploys, at least
 
-      # rate: requests that are due per second; nil: as many as the server serves.
-      def initialize(requests:, connections:, rate:, boot:, transport:)
+      # app: the Application. rate: requests that are due per second; nil: as many as the server serves.
+      def initialize(app:, requests:, connections:, rate:, transport:)
         @requests = requests
         @connections = connections
         @rate = rate ? ["--rate", rate] : []
-        @boot = boot
+        @app = app
         @transport = transport
       end
 
@@ -46,7 +46,7 @@ module Bench
       # the application. The warm-up waits for it.
       def started(kind, site)
         Dir.mktmpdir("bontebok-bench") do |dir|
-          server = kind.new(Load.address(site ? "unix" : kind.transport || @transport, dir, "server"), dir, @boot)
+          server = kind.new(Load.address(site ? "unix" : kind.transport || @transport, dir, "server"), dir, @app)
           proxy = Proxy.new(site, dir, server.address) if site
           [server, *proxy].each(&:start)
           address = (proxy || server).address

@@ -17,7 +17,7 @@ module Bench
 
       # The command that listens on the address.
       def server(*options)
-        plain = Contestants.ours(@address, 2, APP).first
+        plain = Contestants.ours(@address, 2, @app.rackup).first
         Contestants.with(plain, name, *options)
       end
 

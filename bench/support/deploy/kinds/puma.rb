@@ -11,7 +11,7 @@ module Bench
 
       def contestant
         listen = unix? ? "unix://#{@address}" : "tcp://#{@address}"
-        Contestants.peer(name, ["puma", "-e", "production", "-C", File.join(FILES, "puma.rb"), APP],
+        Contestants.peer(name, ["puma", "-e", "production", "-C", File.join(FILES, "puma.rb"), @app.rackup],
                          env: { "BENCH_LISTEN" => listen, "BENCH_PRELOAD" => preload?.to_s })
       end
 

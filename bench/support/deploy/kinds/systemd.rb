@@ -13,7 +13,7 @@ module Bench
 
       def contestant
         server_without_address("--control", control).tap do |ours|
-          variables = [*ours.env.keys, "BENCH_BOOT", *KEPT.select { |name| ENV.key?(name) }]
+          variables = [*ours.env.keys, *@app.env.keys, *KEPT.select { |name| ENV.key?(name) }]
           ours.command = ["systemd-socket-activate", "-l", @address, *variables.flat_map { |name| ["-E", name] },
                           *ours.command]
         end

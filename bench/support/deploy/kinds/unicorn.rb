@@ -11,7 +11,7 @@ module Bench
       MODES = ["new"].freeze
 
       def contestant
-        Contestants.peer(name, ["unicorn", "-E", "none", "-c", File.join(FILES, "unicorn.rb"), APP],
+        Contestants.peer(name, ["unicorn", "-E", "none", "-c", File.join(FILES, "unicorn.rb"), @app.rackup],
                          env: { "BENCH_LISTEN" => @address })
       end
 
