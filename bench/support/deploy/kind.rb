@@ -13,7 +13,7 @@ module Bench
     # of a server with two workers), and #deploy, which returns when the deploy is complete, or raises Failed.
     class Kind
       FILES = File.join(Build::ROOT, "bench/apps/deploy")
-      CORE = 1
+      CORES = "0,1"
       DEADLINE = 60 # seconds, for each step of a deploy
       # Connections of the clients: a new one for each request, or kept-alive connections.
       MODES = %w[new kept].freeze
@@ -61,7 +61,7 @@ module Bench
         log = File.join(@dir, "server-#{@launched += 1}.log")
         command = contestant
         group = ProcessGroup.new(command.command, env: command.env.merge(@app.env),
-                                                  address: @address, core: CORE, log: log)
+                                                  address: @address, core: CORES, log: log)
         @servers << Server.new(group, log)
       end
 

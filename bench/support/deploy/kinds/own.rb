@@ -6,8 +6,7 @@ require_relative "bontebok"
 
 module Bench
   module Deploys
-    # `bontebok deploy --wait`. The former generation can still finish its requests when the next deploy begins. The
-    # command runs on the server's core.
+    # `bontebok deploy --wait`. The former generation can still finish its requests when the next deploy begins.
     class Own < Bontebok
       NAME = "bontebok own"
       PROGRAM = [RbConfig.ruby, File.join(Build::ROOT, "exe/bontebok")].freeze
@@ -15,7 +14,7 @@ module Bench
       def contestant = server("--control", control)
 
       def deploy
-        output, status = Open3.capture2e("taskset", "-c", CORE.to_s, *PROGRAM, "deploy", "--wait", "--control", control)
+        output, status = Open3.capture2e(*PROGRAM, "deploy", "--wait", "--control", control)
         raise Failed, "#{name}: #{status}: #{output}" unless status.success?
       end
 
