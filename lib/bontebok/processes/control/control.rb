@@ -7,7 +7,7 @@ require_relative "../../version"
 module Bontebok
   # Obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command arrives on the control socket (see
   # ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with another deploy. Supervisor and
-  # SingleProcess include this module. They have #obey_command, #stops? and #server_status.
+  # SingleProcess include this module. They have #obey_command, #stops?, #ends? and #server_status.
   module Control
     BUSY = 3
     STOPS = "the server stops"
@@ -76,7 +76,7 @@ module Bontebok
 
     # The client is another server (OtherServer), which gets copies of the TCP listeners and of the shared queue.
     def command_listeners(client)
-      return client.finish(1, STOPS) if stops?
+      return client.finish(1, STOPS) unless awaits_newcomers?
       return client.finish(1, "nothing is shared (ReusePort)") unless beside_another? && @listeners.listening?
 
       @log.info("another server starts beside this one")
@@ -84,6 +84,11 @@ module Bontebok
       queue = @listeners.worker_links.queue
       client.pass([*sockets, *queue], queue: queue.size, addresses: @listeners.map(&:to_s).sort)
       @newcomers = [*@newcomers, Newcomer.new(@control.release(client))]
+    end
+
+    # False if the server would not wait for another server that starts now. During DrainDelay it would.
+    def awaits_newcomers?
+      !ends? && (@departure.nil? || !@listeners.start_server.nil?)
     end
 
     # True while another server starts.

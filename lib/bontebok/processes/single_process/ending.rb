@@ -13,8 +13,11 @@ module Bontebok
 
       # True if the server was told to stop.
       def stops?
-        @deadline || @departure || @drain_delay.begun?
+        ends? || @departure || @drain_delay.begun?
       end
+
+      # True if the threads were told to end.
+      def ends? = @deadline
 
       # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
       def leave(status = 0)
