@@ -89,6 +89,18 @@ class ProcessSharingTest < Support::TestCase
     assert_equal 0, old.wait.exitstatus
   end
 
+  def test_the_old_server_serves_until_the_last_of_two_newcomers_is_ready
+    old = start
+    first, second = Array.new(2) { start_loading(old) }
+    old.signal("TERM")
+    old.wait_for_output(ANOTHER)
+    first.stop("KILL")
+    assert_equal workers(old), pids(old)
+    File.write(gate, "")
+    assert_equal 0, old.wait.exitstatus
+    assert_equal workers(second), pids(second)
+  end
+
   def test_the_old_server_stops_if_the_newcomer_is_not_ready_in_time
     old = start(nil, "--worker-boot-timeout", "1")
     start_loading(old)

@@ -22,7 +22,7 @@ module SharingServers
   end
 
   def start_loading(old)
-    File.mkfifo(gate)
+    File.mkfifo(gate) unless File.exist?(gate)
     start(old, ready: false, app: LOADING_APP).tap { |server| server.wait_for_output(/loading/) }
   end
 

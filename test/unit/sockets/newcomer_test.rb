@@ -21,6 +21,7 @@ class NewcomerTest < Support::TestCase
     assert_equal [false, true, false], state
     @other.close
     assert_equal [false, false, true], state
+    refute_predicate @newcomer.to_io, :closed?
   end
 
   def test_a_server_that_shares_only_listeners

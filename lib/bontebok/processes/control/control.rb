@@ -98,9 +98,11 @@ module Bontebok
 
     # If another server has ended, its unix sockets are dead. Then the paths lead to this server again.
     def hear_newcomers
-      @newcomers&.each(&:hear)
-      return unless @newcomers&.reject!(&:gone?)
+      gone = [*@newcomers].each(&:hear).select(&:gone?)
+      return if gone.empty?
 
+      gone.each(&:close)
+      @newcomers -= gone
       [*@listeners, *@control&.listener].each(&:reclaim)
     rescue SystemCallError => e
       @log.warn("cannot take back the path of a unix socket: #{e.message}")

@@ -17,11 +17,11 @@ module Bontebok
 
     def hear
       bytes = @to_io.read_nonblock(ControlMessage::LONGEST, exception: false)
-      return close if bytes.nil?
+      return @gone = true if bytes.nil?
 
       @received << bytes unless bytes == :wait_readable
     rescue SystemCallError, IOError
-      close
+      @gone = true
     end
 
     # True if the other server is neither ready nor gone.
@@ -37,8 +37,9 @@ module Bontebok
       false
     end
 
+    # The connection stays open, because the main thread may wait for it.
     def gone?
-      @to_io.closed?
+      @gone == true
     end
 
     def close
