@@ -28,8 +28,16 @@ int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd);
 
 /* Clears the slots of a process that has ended. Lanes of a killed process have not cleared their slots, and a
  * new connection may have woken one of these lanes. For each slot that this call clears, a message to `in`
- * wakes another lane. in: as in bb_worker_share_queue(); -1: no message. */
-void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in);
+ * wakes another lane. in: as in bb_worker_share_queue(); -1: no message. counter: as in
+ * bb_worker_queue_counter(); without that call, the same scoreboard. */
+void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in, struct bb_scoreboard *counter);
+
+struct bb_worker;
+
+/* Several servers can share a queue (bb_worker_share_queue()), although each has a scoreboard of its own. All
+ * of them count the requests in the queue on the scoreboard of one server. Call this after
+ * bb_worker_scoreboard(). The caller owns the counter and frees it after the worker's lanes. */
+void bb_worker_queue_counter(struct bb_worker *worker, struct bb_scoreboard *counter);
 
 #define BB_SCOREBOARD_LABEL_MAX 176
 
@@ -77,6 +85,10 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
  * Requests for ready_path get 503. Any process that has the scoreboard may call these two. Any thread. */
 void bb_scoreboard_set_draining(struct bb_scoreboard *scoreboard, bool draining);
 bool bb_scoreboard_is_draining(const struct bb_scoreboard *scoreboard);
+
+/* Announces that another server takes connections from the shared queue. Set this before the workers drain.
+ * Then they put their idle connections into the queue, and responses have no "Connection: close". */
+void bb_scoreboard_set_taken_over(struct bb_scoreboard *scoreboard, bool taken_over);
 
 /* Probes: the core itself responds to requests for the paths `ready_path` and `live_path` (struct
  * bb_settings), also while the host works in all lanes of all processes. This needs the I/O thread and a

@@ -42,7 +42,7 @@ struct bbr_scoreboard {
  * be freed before the worker. So the last holder frees the worker. */
 struct bbr_worker {
     struct bb_worker *core;
-    struct bbr_scoreboard *scoreboard; /* held; NULL: there is none */
+    struct bbr_scoreboard *scoreboard, *counter; /* held; NULL: there is none */
     pid_t pid;
     unsigned holders;
     /* The GVL guards all fields below. */

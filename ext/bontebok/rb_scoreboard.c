@@ -80,12 +80,13 @@ static VALUE scoreboard_file(VALUE class, VALUE lanes)
     return INT2FIX(fd);
 }
 
-/* clear(pid, in): clears the slots of the lanes of a process that has ended. The kernel may have woken these
- * lanes for connections that they did not take. So other lanes are woken by messages to `in`, the sending end
- * of the shared queue (Worker#share_queue). */
-static VALUE scoreboard_clear(VALUE self, VALUE pid, VALUE in)
+/* clear(pid, in, counter): clears the slots of the lanes of a process that has ended. The kernel may have
+ * woken these lanes for connections that they did not take. So other lanes are woken by messages to `in`, the
+ * sending end of the shared queue (Worker#share_queue). counter: the Scoreboard that counts the requests in
+ * the queue (Worker#scoreboard). */
+static VALUE scoreboard_clear(VALUE self, VALUE pid, VALUE in, VALUE counter)
 {
-    bb_scoreboard_clear(scoreboard_of(self)->core, NUM2INT(pid), NUM2INT(in));
+    bb_scoreboard_clear(scoreboard_of(self)->core, NUM2INT(pid), NUM2INT(in), scoreboard_of(counter)->core);
     return Qnil;
 }
 
@@ -200,16 +201,25 @@ static VALUE scoreboard_is_draining(VALUE self)
     return bb_scoreboard_is_draining(scoreboard_of(self)->core) ? Qtrue : Qfalse;
 }
 
+/* taken_over=(value): true: another server shares the queue. Workers of this server that drain give it their
+ * idle connections. */
+static VALUE scoreboard_set_taken_over(VALUE self, VALUE taken_over)
+{
+    bb_scoreboard_set_taken_over(scoreboard_of(self)->core, RTEST(taken_over));
+    return taken_over;
+}
+
 void bbr_init_scoreboard(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Scoreboard", rb_cObject);
     rb_define_alloc_func(class, scoreboard_allocate);
     rb_define_singleton_method(class, "file", scoreboard_file, 1);
     rb_define_method(class, "initialize", scoreboard_initialize, -1);
-    rb_define_method(class, "clear", scoreboard_clear, 2);
+    rb_define_method(class, "clear", scoreboard_clear, 3);
     rb_define_method(class, "lanes", scoreboard_lanes, 0);
     rb_define_method(class, "held", scoreboard_held, 0);
     rb_define_method(class, "slow", scoreboard_slow, 0);
     rb_define_method(class, "draining=", scoreboard_set_draining, 1);
+    rb_define_method(class, "taken_over=", scoreboard_set_taken_over, 1);
     rb_define_method(class, "draining?", scoreboard_is_draining, 0);
 }

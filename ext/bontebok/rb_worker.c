@@ -73,6 +73,7 @@ void bbr_worker_release(struct bbr_worker *worker)
     /* In a child that was forked later, these descriptor numbers may belong to other files. */
     bool freed = worker->pid != getpid() || bb_worker_free(worker->core) == BB_OK;
     if (freed && worker->scoreboard) bbr_scoreboard_release(worker->scoreboard);
+    if (freed && worker->counter) bbr_scoreboard_release(worker->counter);
     free(worker);
 }
 
@@ -172,14 +173,19 @@ static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
     return Qnil;
 }
 
-/* scoreboard(scoreboard): shows this worker's lanes on the scoreboard. Then a busy lane passes connections on
- * to idle lanes of other processes. Call this before start_io_thread and the first lane. */
-static VALUE worker_scoreboard(VALUE self, VALUE scoreboard)
+/* scoreboard(scoreboard, counter = scoreboard): shows this worker's lanes on the scoreboard. Then a busy lane
+ * passes connections on to idle lanes of other processes. counter: the Scoreboard on which all servers that
+ * share the queue count its requests. Call this before start_io_thread and the first lane. */
+static VALUE worker_scoreboard(int argc, VALUE *argv, VALUE self)
 {
+    VALUE scoreboard, counter;
     struct bbr_worker *worker = face_of(self)->worker;
+    if (rb_scan_args(argc, argv, "11", &scoreboard, &counter) == 1) counter = scoreboard;
     if (worker->scoreboard) rb_raise(rb_eRuntimeError, "the worker has a scoreboard already");
     worker->scoreboard = bbr_scoreboard_hold(scoreboard);
+    worker->counter = bbr_scoreboard_hold(counter);
     bb_worker_scoreboard(worker->core, worker->scoreboard->core);
+    bb_worker_queue_counter(worker->core, worker->counter->core);
     return Qnil;
 }
 
@@ -343,7 +349,7 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "initialize", worker_initialize, -1);
     rb_define_method(class, "listen", worker_listen, 3);
     rb_define_method(class, "share_queue", worker_share_queue, 2);
-    rb_define_method(class, "scoreboard", worker_scoreboard, 1);
+    rb_define_method(class, "scoreboard", worker_scoreboard, -1);
     rb_define_method(class, "start_io_thread", worker_start_io_thread, 0);
     rb_define_method(class, "alarm", worker_alarm, 0);
     rb_define_method(class, "overdue?", worker_overdue, 0);

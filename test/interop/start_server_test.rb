@@ -83,6 +83,23 @@ class StartServerTest < Interop::HandoverCase
     assert_equal 0, starter.stop.exitstatus
   end
 
+  # The test's directory has a control socket.
+  def test_the_newer_server_gets_idle_connections
+    FileUtils.mkdir("#{temp_dir}/tmp")
+    path = File.join(temp_dir, "a.sock")
+    starter = start_server("--path", path, args: ["-w", "1"], rackup: GATED)
+    starter.wait_for_output(/ ready in \d+ ms$/)
+    Support::Client.open("unix:#{path}") do |client|
+      former = client.get.body
+      starter.signal("HUP")
+      starter.wait_for_output(/old worker \d+ died, status:0$/)
+      response = client.get
+      assert_predicate response, :keep_alive?
+      refute_equal former, response.body
+    end
+    assert_equal 0, starter.stop.exitstatus
+  end
+
   private
 
   def await(process, line, count)

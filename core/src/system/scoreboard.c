@@ -21,9 +21,14 @@ bool bb_scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
     return bb__scoreboard_is_draining(scoreboard);
 }
 
-void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in)
+void bb_scoreboard_set_taken_over(struct bb_scoreboard *scoreboard, bool taken_over)
 {
-    const struct bb__shared_queue shared_queue = {.in = in, .turns = &scoreboard->turns};
+    atomic_store(&scoreboard->taken_over, taken_over);
+}
+
+void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in, struct bb_scoreboard *counter)
+{
+    const struct bb__shared_queue shared_queue = {.in = in, .turns = &counter->turns};
     unsigned used = atomic_load(&scoreboard->used);
     for (unsigned i = 0; i < used; i++) {
         struct bb__slot *slot = &scoreboard->slots[i];

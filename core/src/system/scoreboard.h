@@ -51,7 +51,7 @@ struct bb__slot {
 /* Raise BB_LAYOUT with each change of struct bb_scoreboard, of struct bb__slot, of struct bb__shared_stamp
  * (shared_queue.h), or of LAYOUT (conn_transfer.c). During a deploy, processes of two versions share the
  * scoreboard and the shared queue only if the two versions have the same BB_LAYOUT. */
-#define BB_LAYOUT 1
+#define BB_LAYOUT 2
 
 struct bb__scoreboard_layout {
     char name[12];
@@ -61,8 +61,9 @@ struct bb__scoreboard_layout {
 
 struct bb_scoreboard {
     struct bb__scoreboard_layout layout;
-    atomic_uint used;     /* slots from this number on were never used */
-    atomic_bool draining; /* bb_scoreboard_set_draining(). Each response reads this cache line */
+    atomic_uint used;       /* slots from this number on were never used */
+    atomic_bool draining;   /* bb_scoreboard_set_draining(). Each response reads this cache line */
+    atomic_bool taken_over; /* bb_scoreboard_set_taken_over() */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
     atomic_uint_fast64_t slow_readers, slow_senders;    /* see struct bb_scoreboard_slow */
@@ -137,6 +138,12 @@ enum bb_held bb__scoreboard_held(const struct bb__slot *slot);
 static inline bool bb__scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
 {
     return scoreboard && atomic_load_explicit(&scoreboard->draining, memory_order_relaxed);
+}
+
+/* scoreboard: NULL is allowed. */
+static inline bool bb__scoreboard_is_taken_over(const struct bb_scoreboard *scoreboard)
+{
+    return scoreboard && atomic_load(&scoreboard->taken_over);
 }
 
 static inline void bb__scoreboard_set_idle(struct bb__slot *slot, bool idle)

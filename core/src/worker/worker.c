@@ -99,6 +99,11 @@ void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreb
     worker->admission = (struct bb__conn_admission){&worker->shared.queue, scoreboard};
 }
 
+void bb_worker_queue_counter(struct bb_worker *worker, struct bb_scoreboard *counter)
+{
+    worker->shared.queue.turns = &counter->turns;
+}
+
 int bb_worker_event(struct bb_worker *worker, struct bb_event *event)
 {
     if (bb__worker_is_inert(worker)) return BB_AGAIN;

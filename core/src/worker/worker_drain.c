@@ -161,7 +161,9 @@ static void take_in_slices(struct bb_worker *worker)
 
 bool bb__worker_hands_over(const struct bb_worker *worker)
 {
-    return bb__worker_drains(worker) && atomic_load(&worker->drain.queue) == BB_QUEUE_LEAVE &&
+    if (!bb__worker_drains(worker)) return false;
+    if (bb__scoreboard_is_taken_over(worker->scoreboard)) return true;
+    return atomic_load(&worker->drain.queue) == BB_QUEUE_LEAVE &&
            (atomic_load(&worker->limits.stuck) ||
             bb__scoreboard_has_siblings(worker->scoreboard, worker->pid));
 }

@@ -165,15 +165,15 @@ static void test_a_nudge_is_sent_for_each_lane_of_a_dead_process(void **state)
     assert_int_equal(bb_scoreboard_new(&scoreboard, 4), BB_OK);
     for (int i = 0; i < 3; i++) atomic_store(&bb__scoreboard_claim(scoreboard)->pid, i > 0 ? 1 : getppid());
     assert_true(would_wait(host));
-    bb_scoreboard_clear(scoreboard, 1, host->worker->shared.queue.in);
+    bb_scoreboard_clear(scoreboard, 1, host->worker->shared.queue.in, scoreboard);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(bb__shared_queue_take(&host->worker->shared.queue, bytes, &message), BB_OK);
         assert_int_equal(message.fd_count, 0);
     }
     assert_int_equal(bb__shared_queue_take(&host->worker->shared.queue, bytes, &message), BB_AGAIN);
-    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared.queue.in);
+    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared.queue.in, scoreboard);
     assert_response(client, 200, "GET / ");
-    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared.queue.in);
+    bb_scoreboard_clear(scoreboard, getppid(), host->worker->shared.queue.in, scoreboard);
     host_settle(host);
     assert_true(would_wait(host));
     client_free(client);

@@ -161,9 +161,9 @@ static void test_one_process_at_a_time_is_the_queue_reaper(void **state)
     assert_false(bb__scoreboard_begin_reaping(scoreboard, 1));
     bb__scoreboard_end_reaping(scoreboard);
     assert_true(bb__scoreboard_begin_reaping(scoreboard, 1));
-    bb_scoreboard_clear(scoreboard, own, -1);
+    bb_scoreboard_clear(scoreboard, own, -1, scoreboard);
     assert_false(bb__scoreboard_begin_reaping(scoreboard, own));
-    bb_scoreboard_clear(scoreboard, 1, -1); /* process 1 was killed */
+    bb_scoreboard_clear(scoreboard, 1, -1, scoreboard); /* process 1 was killed */
     assert_true(bb__scoreboard_begin_reaping(scoreboard, own));
     bb__scoreboard_end_reaping(scoreboard);
     pid_t gone = idle_process(scoreboard); /* nobody clears the slots of this process */
@@ -182,7 +182,7 @@ static void test_the_slots_of_dead_processes_are_used_again(void **state)
     pid_t pid = idle_process(scoreboard);
     assert_null(bb__scoreboard_claim(scoreboard));
     end_process(pid);
-    bb_scoreboard_clear(scoreboard, pid, -1);
+    bb_scoreboard_clear(scoreboard, pid, -1, scoreboard);
     assert_int_equal(bb__scoreboard_idle_elsewhere(scoreboard, getpid(), 2), 0);
     struct bb__slot *slot = bb__scoreboard_claim(scoreboard);
     assert_non_null(slot);
@@ -260,7 +260,7 @@ static void test_a_look_shows_the_lanes_request(void **state)
     bb__scoreboard_give_back(first);
     assert_int_equal(bb_scoreboard_look(scoreboard, 0, &seen), BB_AGAIN);
     assert_int_equal(bb_scoreboard_look(scoreboard, 2, &seen), BB_EOF);
-    bb_scoreboard_clear(scoreboard, getpid(), -1);
+    bb_scoreboard_clear(scoreboard, getpid(), -1, scoreboard);
     assert_ptr_equal(bb__scoreboard_claim(scoreboard), first);
     assert_ptr_equal(bb__scoreboard_claim(scoreboard), second);
     assert_int_equal(bb_scoreboard_look(scoreboard, 1, &seen), BB_OK);
@@ -317,7 +317,7 @@ static void *clear_each_round(void *pid)
     for (unsigned round = 1, now; round <= ROUNDS; round++) {
         while ((now = atomic_load(&race.round)) < round) continue;
         if (now == OVER) break;
-        bb_scoreboard_clear(race.scoreboard, *(int *)pid, -1);
+        bb_scoreboard_clear(race.scoreboard, *(int *)pid, -1, race.scoreboard);
         atomic_store(&race.done, round);
     }
     return NULL;

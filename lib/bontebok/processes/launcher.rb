@@ -69,12 +69,13 @@ module Bontebok
       adopted = AdoptedSockets.take(ENV, log: @log)
       former = PassedListeners.inherit(ENV) + @store.recall(adopted)
       Listeners.of(@config, log: @log, adopted: adopted, former: former, stored: @manager.present?,
-                            other: (other_server if [*adopted, *former].empty?))
+                            other: (other_server(adopted) if former.empty?))
                .tap { |listeners| @store.drop(former - listeners.to_a) }
     end
 
-    def other_server
-      OtherServer.find(@config[:control]) if @config[:reuse_port] && @config[:control]
+    def other_server(adopted)
+      wanted = adopted.any? ? adopted.all?(&:start_server?) : @config[:reuse_port]
+      OtherServer.find(@config[:control]) if wanted && @config[:control]
     end
 
     def open_logs

@@ -77,7 +77,7 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok")
-      ForkGuard.install { [@listeners, StartFailure, @log, *@control].each(&:disown) }
+      ForkGuard.install { [@listeners, StartFailure, @log, *@control, *@newcomers].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) unless @app
       @listeners.bind
@@ -122,12 +122,13 @@ module Bontebok
     def wait_for_events
       @drain_delay.tick
       tick_service
-      sources = [@events, @lanes.request_limits, *@control&.sources]
+      sources = [@events, @lanes.request_limits, *@control&.sources, *@newcomers]
       ready = MainThread.wait(sources, longest_wait) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
 
       @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
       take_commands
+      hear_newcomers
       @events.take.each { |event| handle(event) }
     end
 

@@ -78,7 +78,9 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok supervisor")
-      ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line, *@control].each(&:disown) }
+      ForkGuard.install do
+        [@listeners, Channel, StartFailure, @log, *@life_line, *@control, *@newcomers].each(&:disown)
+      end
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
       @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
@@ -114,12 +116,13 @@ module Bontebok
         judge_canaries
         judge_trial
         take_commands
+        hear_newcomers
         @events.take.each { |signal| handle(signal) }
       end
     end
 
     def wait_for_events
-      sources = [@events, *@control&.sources, *@deploys.each_value.flat_map(&:sources), *@trial&.sources]
+      sources = [@events, *@control&.sources, *@newcomers, *@deploys.each_value.flat_map(&:sources), *@trial&.sources]
       @masters.wait(*sources, until_then: next_deadline) do |exception|
         MainThread.survive(exception, @log)
       end
@@ -162,7 +165,7 @@ module Bontebok
     def stop(how)
       return if [how, :quit].include?(@stopping)
 
-      @listeners.worker_links.draining = true
+      announce_end
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
       @deploys.each_value { |deploy| deploy.discard("the server stops") }

@@ -34,7 +34,7 @@ module Bontebok
       @steps << Grace.new(Clock.now + GRACE) if listeners.grep(SharedUnixListener).any?(&:replaced?)
       @takeover = Takeover.new(listeners.start_server, **@times) if listeners.start_server&.owned?
       @steps.push(*@takeover)
-      @steps << Newcomers.new(newcomers, **@times) if newcomers.call
+      @steps << Newcomers.new(newcomers, **@times) if @takeover.nil? && newcomers.call
     end
 
     # How the workers stop when #over? is true. :retire leaves the connections in the queues to another server; :drain

@@ -91,6 +91,9 @@ module Bontebok
       false
     end
 
+    # See SharedUnixListener.
+    def reclaim; end
+
     # See UnixListener.
     def give_away; end
 

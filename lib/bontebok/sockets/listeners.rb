@@ -13,12 +13,13 @@ module Bontebok
     def self.of(config, log:, adopted: [], former: [], stored: false, other: nil)
       list = ListenerList.of(config, adopted: adopted, former: former)
       own = list - former - [*other&.provide(list)]
-      new(list, log: log, own: own, stored: stored, other: other).tap { |listeners| listeners.drop(former) }
+      links = other&.join(list)
+      new(list, log: log, own: own, worker_links: links, stored: stored, other: other).tap { |all| all.drop(former) }
     end
 
     # own: those listeners of the list that #bind and #listen open. worker_links: the WorkerLinks, if they exist.
     # stored: a service manager keeps the listeners if the started process dies (ListenerStore). other: the OtherServer
-    # that has given some of the listeners, or nil.
+    # that has given listeners or the shared queue, or nil.
     def initialize(list, log:, own: list, worker_links: nil, stored: false, other: nil)
       @listeners = list
       @log = log
@@ -29,14 +30,15 @@ module Bontebok
       @listening = false
     end
 
-    # The OtherServer, until #own.
+    # The OtherServer, or nil.
     attr_reader :other
 
     # Returns the Listeners of the next configuration. #bind and #listen open the addresses that are new in it. Raises
     # StartError.
     def next(config)
       list = ListenerList.of(config, former: @listeners)
-      Listeners.new(list, log: @log, own: list - @listeners, worker_links: @worker_links, stored: @stored)
+      Listeners.new(list, log: @log, own: list - @listeners, worker_links: @worker_links, stored: @stored,
+                          other: @other)
     end
 
     def stored?
@@ -72,7 +74,6 @@ module Bontebok
     def own
       each(&:own)
       @other&.release
-      @other = nil
     end
 
     # Closes the sockets that these Listeners have opened.
@@ -100,6 +101,7 @@ module Bontebok
     def close
       each { |listener| close_one(listener) }
       @worker_links&.close
+      @other&.leave
     end
 
     # Runs the block, which closes the sockets. Then ends the listening for all copies of these sockets. A process that

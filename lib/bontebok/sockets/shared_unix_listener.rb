@@ -24,6 +24,11 @@ module Bontebok
       !@identity.nil? && File.exist?(path) && !own?(path)
     end
 
+    # Takes the path back from a server that was killed.
+    def reclaim
+      alone_in_directory { File.rename(former_path, path) if own?(former_path) && name_of_server(path).nil? }
+    end
+
     private
 
     # The directory is locked while the file has this name. The kernel keeps the name, so a client can see that the

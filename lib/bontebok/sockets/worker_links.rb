@@ -37,41 +37,55 @@ module Bontebok
     # ArgumentError if the scoreboard is not among them, or if its layout differs, because another version of Bontebok
     # has made it. After an error the descriptors are closed, because the workers of this process must not have them.
     def self.attach(descriptors)
-      memory, *ends = descriptors.each { |io| io.close_on_exec = true }
+      memory, first, last, counter = descriptors.each { |io| io&.close_on_exec = true }
       raise ArgumentError, "the scoreboard is not in a file" unless memory
 
-      ends.map! { |io| Socket.for_fd(io.tap { io.autoclose = false }.fileno) }
-      new(memory, ends)
+      ends = [first, last].map { |io| Socket.for_fd(io.tap { io.autoclose = false }.fileno) }
+      new(memory, ends, counter)
     rescue ArgumentError, SystemCallError
-      [memory, *ends].compact.each(&:close)
+      [memory, *(ends || [first, last]), counter].compact.each(&:close)
       raise
     end
 
-    # memory: the file of the scoreboard, or nil. ends: the shared queue. The object owns them.
-    def initialize(memory, ends)
+    # Returns links with the shared queue of another server. descriptors: IO objects with copies of #queue of that
+    # server. Raises ArgumentError and closes the descriptors as .attach does.
+    def self.join(descriptors)
+      attach([make_file, *descriptors.rotate])
+    end
+
+    # memory: the file of the scoreboard, or nil. ends: the shared queue. counter: the file of the scoreboard of another
+    # server, which counts the requests in the queue; nil: the own scoreboard counts them. The object owns them.
+    def initialize(memory, ends, counter = nil)
       @memory = memory
       @ends = ends
       @scoreboard = Core::Scoreboard.new(LANES, memory&.fileno)
+      @counter_file = counter
+      @counter = counter ? Core::Scoreboard.new(LANES, counter.fileno) : @scoreboard
       @lent = []
     end
 
     # The descriptors for a process that the supervisor executes; none if the scoreboard is in no file.
     def descriptors
-      @memory ? [@memory, *@ends] : []
+      @memory ? [@memory, *@ends, @counter_file].compact : []
+    end
+
+    # The descriptors for another server, which shares the queue and has a scoreboard of its own (see .join).
+    def queue
+      @memory ? [@counter_file || @memory, *@ends] : []
     end
 
     # Gives the shared queue and the scoreboard to the core's worker. Must be called before the first lane is created.
     def connect(worker)
       @lent = @ends.map { |socket| DupedDescriptor.new(socket) }
       worker.share_queue(*@lent.map(&:fileno))
-      worker.scoreboard(@scoreboard)
+      worker.scoreboard(@scoreboard, @counter)
     end
 
     # Removes the lanes of a worker that has ended from the scoreboard. If a removed lane was woken for a connection and
     # did not accept it, a lane of another worker is woken.
     def forget(pid)
       queue = @ends.first
-      @scoreboard.clear(pid, queue.closed? ? -1 : queue.fileno)
+      @scoreboard.clear(pid, queue.closed? ? -1 : queue.fileno, @counter)
     end
 
     # Returns a StalledWorkers for these workers, or nil if seconds is 0 (no limit).
@@ -105,10 +119,17 @@ module Bontebok
       @scoreboard.draining = value
     end
 
+    # Called before the workers end, if another server shares the queue and continues. The workers give it their
+    # connections.
+    def hand_over
+      @scoreboard.draining = false
+      @scoreboard.taken_over = true
+    end
+
     # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
     # scoreboard stays mapped.
     def close
-      [*@ends, @memory].compact.each(&:close)
+      [*@ends, @memory, @counter_file].compact.each(&:close)
     end
 
     # Called in a process that the application has forked.

@@ -71,9 +71,9 @@ class ExtSiblingsTest < Support::LaneCase
 
   def test_wrong_calls_of_a_scoreboard_raise
     board = Core::Scoreboard.new(1)
-    board.clear(Process.pid, -1)
+    board.clear(Process.pid, -1, board)
     assert_raises(RuntimeError) { board.send(:initialize, 1) }
-    assert_raises(RuntimeError) { Core::Scoreboard.allocate.clear(1, -1) }
+    assert_raises(RuntimeError) { Core::Scoreboard.allocate.clear(1, -1, Core::Scoreboard.new(1)) }
     assert_raises(TypeError) { Core::Worker.new.scoreboard(Object.new) }
     assert_raises(TypeError) { Core::Scoreboard.new("many") }
   end

@@ -45,6 +45,21 @@ class ProcessTakeoverTest < Support::TestCase
     end
   end
 
+  # The old server is told to stop before the next one has found its control socket.
+  def test_the_next_server_gets_idle_connections
+    { "1" => "0", "0" => "1" }.each do |workers, more|
+      old = start(GATED_APP, "--control", "c", workers: workers)
+      (kept = client("/")).read_response
+      gated = temp_file("gated.rb", "File.read('gate')")
+      newcomer = start(GATED_APP, "--control", "c", "-c", gated, workers: more, wait: nil)
+      leave(old, newcomer)
+      open_gate
+      assert_equal 0, old.wait.exitstatus
+      assert_equal pid_of(newcomer).to_s, kept.get.body
+      newcomer.stop
+    end
+  end
+
   # The old server is busy with a long request. It must not accept connections that would wait for this request.
   def test_connections_in_the_queue_belong_to_the_next_server
     %w[0 1].each do |workers|
@@ -148,11 +163,11 @@ class ProcessTakeoverTest < Support::TestCase
     skip "in the long form" unless Support::Length::LONG
   end
 
-  def start(rackup, *args, workers: "1")
+  def start(rackup, *args, workers: "1", wait: rackup == SLOW_APP ? /^loading$/ : / ready in \d+ ms$/)
     number = @keeper.fileno
     start_bontebok(listen: nil, args: ["-w", workers, *SHORT, *args], rackup: rackup, ready: false, number => number,
                    env: { "SERVER_STARTER_PORT" => "app=#{number}" }).tap do |server|
-      server.wait_for_output(rackup == SLOW_APP ? /^loading$/ : / ready in \d+ ms$/)
+      server.wait_for_output(wait) if wait
     end
   end
 

@@ -1,17 +1,13 @@
 # frozen_string_literal: true
 
-require "json"
 require "test_helper"
-require_relative "../support/process_tree"
+require_relative "../support/sharing_servers"
 
 # Two servers with ReusePort have the same control socket. The newer one gets copies of the older one's TCP listeners,
 # and takes over the path of the control socket.
 class ProcessSharingTest < Support::TestCase
-  include ProcessTree
+  include SharingServers
 
-  SHARED = %w[--reuse-port --keepalive-drain 50ms].freeze
-  APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }"
-  LOADING_APP = "$stderr.puts 'loading'\nFile.read('gate')\n#{APP}".freeze
   ANOTHER = /another server is starting: this server serves until the other one is ready$/
 
   def test_both_servers_have_one_listener
@@ -93,8 +89,20 @@ class ProcessSharingTest < Support::TestCase
     assert_equal 0, old.wait.exitstatus
   end
 
+  def test_the_old_server_serves_until_the_last_of_two_newcomers_is_ready
+    old = start
+    first, second = Array.new(2) { start_loading(old) }
+    old.signal("TERM")
+    old.wait_for_output(ANOTHER)
+    first.stop("KILL")
+    assert_equal workers(old), pids(old)
+    File.write(gate, "")
+    assert_equal 0, old.wait.exitstatus
+    assert_equal workers(second), pids(second)
+  end
+
   def test_the_old_server_stops_if_the_newcomer_is_not_ready_in_time
-    old = start(nil, "--worker-boot-timeout", "100ms")
+    old = start(nil, "--worker-boot-timeout", "1")
     start_loading(old)
     old.signal("TERM")
     assert_equal 0, old.wait.exitstatus
@@ -111,49 +119,9 @@ class ProcessSharingTest < Support::TestCase
   end
 
   def test_a_server_without_reuse_port_gives_nothing
-    start(nil, shared: %w[--keepalive-drain 50ms])
+    first = start(nil, shared: %w[--keepalive-drain 50ms])
     second = start
-    refute_match(/copies of/, second.output.text)
+    refute_match(/beside this one/, first.output.text)
     assert_match(/no commands are taken: .* in use/, second.output.text)
-  end
-
-  private
-
-  def start(other = nil, *args, shared: SHARED, ready: true, app: APP)
-    address = other ? ["-l", other.address.to_s] : []
-    server = start_bontebok(listen: other ? nil : :tcp, ready: ready, rackup: app,
-                            args: ["-w", "1", "--control", control, *shared, *address, *args])
-    server.wait_for_output(/ ready in \d+ ms$/) if ready
-    server
-  end
-
-  def start_loading(old)
-    File.mkfifo(gate)
-    start(old, ready: false, app: LOADING_APP).tap { |server| server.wait_for_output(/loading/) }
-  end
-
-  def control = "#{temp_dir}/bontebok.control"
-
-  def status
-    command = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "status", "--json", "--control", control]
-    JSON.parse(Support::ChildProcess.run(*command).output.text)
-  end
-
-  # The inodes of the TCP sockets of the supervisor.
-  def listeners(server)
-    Dir.glob("/proc/#{server.pid}/fd/*").filter_map { |link| inode(link) } & tcp_inodes
-  end
-
-  def tcp_inodes = File.readlines("/proc/net/tcp").drop(1).map { |line| line.split[9] }
-
-  def inode(link)
-    File.readlink(link)[/\Asocket:\[(\d+)/, 1]
-  rescue Errno::ENOENT
-    nil # closed meanwhile
-  end
-
-  # The pids that respond on new connections.
-  def pids(server)
-    Array.new(10) { Support::Client.open(server.address) { |client| client.get.body.to_i } }.uniq
   end
 end

@@ -30,15 +30,47 @@ class OtherServerTest < Support::TestCase
     other&.close
   end
 
-  def test_the_connection_stays_until_the_new_server_is_ready
+  def test_the_connection_stays_until_the_new_server_stops
     other = find { |peer| pass(peer, @listeners.first) }
     other.provide([])
     assert_equal :wait_readable, @peer.read_nonblock(1, exception: false)
+    other.release
+    refute Bontebok::ControlMessage.parse(@peer.gets)["queue"]
     copy = other.instance_variable_get(:@connection).dup
-    2.times { other.release }
+    2.times { other.leave }
     assert_nil @peer.read(1)
   ensure
     copy&.close
+  end
+
+  # The running server closes the connection when it stops.
+  def test_a_server_with_the_same_addresses_shares_the_queue
+    links = Bontebok::WorkerLinks.open
+    other = find { |peer| pass(peer, *links.queue, queue: 3, addresses: ["127.0.0.1:1"]) }
+    joined = other.join(["127.0.0.1:1"])
+    other.release
+    assert Bontebok::ControlMessage.parse(@peer.gets)["queue"]
+    joined.queue[1].send("a message", 0)
+    assert_equal "a message", links.queue.last.recv(100)
+    assert_predicate other, :takes_over?
+    @peer.close
+    refute_predicate other, :takes_over?
+  ensure
+    [links, joined, other].compact.each(&:close)
+  end
+
+  def test_a_server_with_other_addresses_or_another_layout_shares_no_queue
+    links = Bontebok::WorkerLinks.open
+    File.open("#{temp_dir}/other", "w+") do |file|
+      { links.queue => ["127.0.0.1:2"], [file, *links.queue.drop(1)] => ["127.0.0.1:1"] }.each do |queue, addresses|
+        other = find { |peer| pass(peer, *queue, queue: 3, addresses: addresses) }
+        assert_nil other.join(["127.0.0.1:1"])
+        refute_predicate other, :takes_over?
+        other.close
+      end
+    end
+  ensure
+    links&.close
   end
 
   def test_a_server_that_gives_nothing
@@ -87,9 +119,9 @@ class OtherServerTest < Support::TestCase
     accepting.join
   end
 
-  def pass(peer, *sockets)
-    rights = Socket::AncillaryData.unix_rights(*sockets)
-    peer.sendmsg(Bontebok::ControlMessage.line(text: "the listeners"), 0, nil, rights)
+  def pass(peer, *descriptors, **message)
+    rights = Socket::AncillaryData.unix_rights(*descriptors)
+    peer.sendmsg(Bontebok::ControlMessage.line({ text: "the listeners", **message }), 0, nil, rights)
   end
 
   def listener(port)

@@ -60,6 +60,22 @@ class WorkerLinksTest < Support::TestCase
     assert(@links.descriptors.none?(&:closed?))
   end
 
+  # Each server has its own scoreboard. The first one counts the requests in the queue.
+  def test_servers_share_a_queue
+    second = Bontebok::WorkerLinks.join(@links.queue.map(&:dup))
+    third = Bontebok::WorkerLinks.join(second.queue.map(&:dup))
+    lane = show_a_lane
+    assert_equal [[Process.pid], [], []], [@links, second, third].map(&:pids)
+    assert_equal(1, [@links, second, third].map { |links| File.stat(path_of(links.queue.first)).ino }.uniq.size)
+    third.descriptors[1].send("a message", 0)
+    assert_equal "a message", @links.queue.last.recv(100)
+    executed = Bontebok::WorkerLinks.attach(third.descriptors.map(&:dup))
+    assert_equal third.descriptors.size, executed.descriptors.size
+    lane.itself
+  ensure
+    [second, third, executed].compact.each(&:close)
+  end
+
   # RLIMIT_FSIZE stands for a system that makes no files in memory.
   def test_without_a_file_the_forked_processes_share_the_scoreboard
     Process.wait(fork do
@@ -72,6 +88,8 @@ class WorkerLinksTest < Support::TestCase
   end
 
   private
+
+  def path_of(io) = "/proc/self/fd/#{io.fileno}"
 
   # Returns a lane that has a slot. The lane has it until the GC frees the lane.
   def show_a_lane

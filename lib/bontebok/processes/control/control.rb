@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
 require_relative "../../sockets/control/control_socket"
+require_relative "../../sockets/control/newcomer"
 require_relative "../../version"
 
 module Bontebok
   # Obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command arrives on the control socket (see
   # ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with another deploy. Supervisor and
-  # SingleProcess include this module. They have #obey_command, #stops? and #server_status.
+  # SingleProcess include this module. They have #obey_command, #stops?, #ends? and #server_status.
   module Control
     BUSY = 3
     STOPS = "the server stops"
@@ -73,21 +74,50 @@ module Bontebok
       client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
     end
 
-    # The client is another server (OtherServer), which gets copies of the TCP listeners. It closes the connection when
-    # it is ready.
+    # The client is another server (OtherServer), which gets copies of the TCP listeners and of the shared queue.
     def command_listeners(client)
-      shared = @listeners.grep(TcpListener).select(&:shared?)
-      return client.finish(1, STOPS) if stops?
-      return client.finish(1, "no TCP listener is shared (ReusePort)") if shared.empty? || !@listeners.listening?
+      return client.finish(1, STOPS) unless awaits_newcomers?
+      return client.finish(1, "nothing is shared (ReusePort)") unless beside_another? && @listeners.listening?
 
-      @log.info("another server starts with copies of the TCP listeners")
-      (@newcomers ||= []) << client
-      client.pass("the TCP listeners", shared.map(&:socket))
+      @log.info("another server starts beside this one")
+      sockets = @listeners.grep(TcpListener).select(&:shared?).map(&:socket)
+      queue = @listeners.worker_links.queue
+      client.pass([*sockets, *queue], queue: queue.size, addresses: @listeners.map(&:to_s).sort)
+      @newcomers = [*@newcomers, Newcomer.new(@control.release(client))]
+    end
+
+    # False if the server would not wait for another server that starts now. During DrainDelay it would.
+    def awaits_newcomers?
+      !ends? && (@departure.nil? || !@listeners.start_server.nil?)
     end
 
     # True while another server starts.
     def newcomers?
-      !@newcomers.nil? && !@newcomers.all?(&:closed?)
+      @newcomers&.any?(&:starting?)
+    end
+
+    # If another server has ended, its unix sockets are dead. Then the paths lead to this server again.
+    def hear_newcomers
+      gone = [*@newcomers].each(&:hear).select(&:gone?)
+      return if gone.empty?
+
+      gone.each(&:close)
+      @newcomers -= gone
+      [*@listeners, *@control&.listener].each(&:reclaim)
+    rescue SystemCallError => e
+      @log.warn("cannot take back the path of a unix socket: #{e.message}")
+    end
+
+    # Called when the stop begins. If another server continues, it gets the idle connections. Otherwise their clients
+    # are told to close them.
+    def announce_end
+      if [*@listeners.other, *@newcomers].any?(&:takes_over?)
+        @log.info("another server gets the idle connections")
+        @listeners.worker_links.hand_over
+      else
+        @listeners.worker_links.draining = true
+      end
+      @newcomers&.each(&:close)&.clear
     end
   end
 end

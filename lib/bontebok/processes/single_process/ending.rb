@@ -13,8 +13,11 @@ module Bontebok
 
       # True if the server was told to stop.
       def stops?
-        @deadline || @departure || @drain_delay.begun?
+        ends? || @departure || @drain_delay.begun?
       end
+
+      # True if the threads were told to end.
+      def ends? = @deadline
 
       # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
       def leave(status = 0)
@@ -34,7 +37,7 @@ module Bontebok
       end
 
       def drain
-        @listeners.worker_links.draining = true
+        announce_end
         @log.info("stopping")
         @deadline = Deadline.new(@config.seconds(:graceful_timeout))
         @lanes.public_send(@departure.how)

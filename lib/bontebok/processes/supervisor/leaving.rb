@@ -11,8 +11,11 @@ module Bontebok
 
       # True if the server was told to stop.
       def stops?
-        @stopping || @departure || @drain_delay.begun?
+        ends? || @departure || @drain_delay.begun?
       end
+
+      # True if the workers were told to end.
+      def ends? = @stopping
 
       def leave
         return if @stopping

@@ -40,10 +40,10 @@ module Bontebok
       send_message(log: text) unless closed?
     end
 
-    # Sends copies of sockets. The connection stays open.
-    def pass(text, sockets)
-      line = ControlMessage.line(text: text)
-      @to_io.sendmsg_nonblock(line, 0, nil, Socket::AncillaryData.unix_rights(*sockets)) unless closed?
+    # Sends a message with copies of descriptors. The connection stays open.
+    def pass(descriptors, message)
+      line = ControlMessage.line(message)
+      @to_io.sendmsg_nonblock(line, 0, nil, Socket::AncillaryData.unix_rights(*descriptors)) unless closed?
     rescue SystemCallError
       close
     end

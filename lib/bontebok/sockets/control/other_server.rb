@@ -4,12 +4,15 @@ require "io/wait"
 require "socket"
 
 require_relative "control_message"
+require_relative "../worker_links"
 
 module Bontebok
   # A running server with ReusePort, as a server with the same control socket sees it. The new server gets copies of the
   # running server's TCP listeners (SCM_RIGHTS, unix(7)). So both accept from the same queues, and no connection is lost
-  # when one of them closes its copies. The connection stays open until the new server is ready or ends. Meanwhile the
-  # running server does not stop.
+  # when one of them closes its copies. The running server does not stop before the new server is ready or has ended
+  # (Newcomer is its side). If both have the same addresses, they also share a queue for connections (WorkerLinks). The
+  # server that stops puts its idle connections into it. The connection to the control socket stays open until one of
+  # the servers stops, so each sees whether the other continues.
   class OtherServer
     # Seconds that the running server gets to respond. Without a response, the new server opens sockets of its own.
     SECONDS = 1
@@ -18,8 +21,8 @@ module Bontebok
     def self.find(path, seconds: SECONDS)
       socket = Socket.new(:UNIX, :STREAM)
       socket.connect_nonblock(Socket.pack_sockaddr_un(path))
-      sockets = trusted?(socket) ? ask(socket, seconds) : []
-      return new(socket, sockets) if sockets.any?
+      sockets, queue, addresses = trusted?(socket) ? ask(socket, seconds) : nil
+      return new(socket, sockets, queue, addresses) if sockets
 
       socket.close
       nil
@@ -39,11 +42,15 @@ module Bontebok
 
       def ask(socket, seconds)
         socket.write(ControlMessage.line(command: "listeners"))
-        return [] unless socket.wait_readable(seconds)
+        return unless socket.wait_readable(seconds)
 
         line, _, _, *controls = socket.recvmsg(ControlMessage::LONGEST, scm_rights: true)
-        sockets = controls.flat_map { |control| control.unix_rights.to_a }.map { |io| own(io) }
-        ControlMessage.parse(line)["status"] ? [] : sockets
+        descriptors = controls.flat_map { |control| control.unix_rights.to_a }
+        message = ControlMessage.parse(line)
+        return if descriptors.empty? || message["status"]
+
+        queue = descriptors.pop(message["queue"].to_i)
+        [descriptors.map { |io| own(io) }, queue, message["addresses"]]
       end
 
       # Descriptors that a message brings are IO objects of any class.
@@ -55,10 +62,13 @@ module Bontebok
 
     private_class_method :new
 
-    # connection: to the control socket. sockets: copies of the listeners' sockets.
-    def initialize(connection, sockets)
+    # connection: to the control socket. sockets: copies of the listeners' sockets. queue: copies of WorkerLinks#queue.
+    # addresses: of all listeners of the running server.
+    def initialize(connection, sockets, queue, addresses)
       @connection = connection
       @sockets = sockets
+      @queue = queue
+      @addresses = addresses
     end
 
     # Gives each listener without a socket the socket that has its address. Closes the other sockets. Returns the
@@ -69,11 +79,37 @@ module Bontebok
       @sockets.each(&:close).clear
     end
 
-    # Called when this server is ready. Now the other server may stop. Processes that were forked may have copies of
-    # the connection.
+    # Returns WorkerLinks with the queue of the running server. nil: a connection of one server could be of no use to
+    # the other, because they have different addresses, or different versions of Bontebok.
+    def join(listeners)
+      return if @queue.empty? || @addresses != listeners.map(&:to_s).sort
+
+      WorkerLinks.join(@queue.slice!(0..)).tap { @joined = true }
+    rescue ArgumentError
+      nil
+    ensure
+      @queue.each(&:close).clear
+    end
+
+    # Called when this server is ready. Now the other server may stop.
     def release
-      @connection.shutdown
-    rescue SystemCallError, IOError # the other server has ended, or this is the second call
+      @connection.write_nonblock(ControlMessage.line(queue: @joined == true))
+    rescue SystemCallError, IOError # the other server has ended
+      nil
+    end
+
+    # True if the other server serves, and takes connections from the shared queue. It closes the connection when it
+    # stops.
+    def takes_over?
+      @joined == true && @connection.read_nonblock(1, exception: false) == :wait_readable
+    rescue SystemCallError, IOError
+      false
+    end
+
+    # Called when this server stops. Processes that were forked may have copies of the connection.
+    def leave
+      @connection.shutdown unless @connection.closed?
+    rescue SystemCallError # the other server has ended
       nil
     ensure
       close

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require_relative "control_message"
+
+module Bontebok
+  # A server that starts beside this one, as this one sees it. The other server has asked for the listeners (OtherServer
+  # is its side). It sends a message when it is ready, and closes the connection when it stops.
+  class Newcomer
+    # Readable when #hear has something to do.
+    attr_reader :to_io
+
+    # client: the ControlClient, which nobody else uses any more.
+    def initialize(client)
+      @to_io = client.to_io
+      @received = +""
+    end
+
+    def hear
+      bytes = @to_io.read_nonblock(ControlMessage::LONGEST, exception: false)
+      return @gone = true if bytes.nil?
+
+      @received << bytes unless bytes == :wait_readable
+    rescue SystemCallError, IOError
+      @gone = true
+    end
+
+    # True if the other server is neither ready nor gone.
+    def starting?
+      hear unless gone?
+      !gone? && !@received.end_with?("\n")
+    end
+
+    # True if the other server serves, and takes connections from the shared queue.
+    def takes_over?
+      !starting? && !gone? && ControlMessage.parse(@received)["queue"] == true
+    rescue ControlMessage::Invalid
+      false
+    end
+
+    # The connection stays open, because the main thread may wait for it.
+    def gone?
+      @gone == true
+    end
+
+    def close
+      @to_io.close
+    end
+    alias disown close
+  end
+end

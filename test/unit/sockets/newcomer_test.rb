@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/sockets/control/control_client"
+require "bontebok/sockets/control/newcomer"
+
+# Tests Newcomer: a server has asked this server for its listeners. The test is the other server.
+class NewcomerTest < Support::TestCase
+  def setup
+    @other, connection = UNIXSocket.pair
+    @newcomer = Bontebok::Newcomer.new(Bontebok::ControlClient.new(connection))
+  end
+
+  def teardown
+    [@other, @newcomer].each(&:close)
+  end
+
+  def test_a_server_that_shares_the_queue
+    assert_predicate @newcomer, :starting?
+    say(queue: true)
+    assert_equal [false, true, false], state
+    @other.close
+    assert_equal [false, false, true], state
+    refute_predicate @newcomer.to_io, :closed?
+  end
+
+  def test_a_server_that_shares_only_listeners
+    say(queue: false)
+    assert_equal [false, false, false], state
+  end
+
+  def test_a_server_that_ends_before_it_is_ready
+    @other.write("{")
+    assert_predicate @newcomer, :starting?
+    @other.close
+    assert_equal [false, false, true], state
+  end
+
+  def test_a_server_that_sends_something_else
+    @other.write("something else\n")
+    assert_equal [false, false, false], state
+  end
+
+  private
+
+  def say(message) = @other.write(Bontebok::ControlMessage.line(message))
+
+  def state = [@newcomer.starting?, @newcomer.takes_over?, @newcomer.gone?]
+end
