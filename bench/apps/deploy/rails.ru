@@ -10,11 +10,11 @@ class DeployBench < Rails::Application
   config.eager_load = true
   config.secret_key_base = "0" * 64
   config.log_level = :warn
-  routes.append { root to: "pages#show" }
-end
+  routes.append { root to: "deploy_bench/pages#show" }
 
-class PagesController < ActionController::Base
-  def show = render(plain: "x" * 200)
+  class PagesController < ActionController::Base
+    def show = render(plain: "x" * 200)
+  end
 end
 
 Rails.application.initialize!
