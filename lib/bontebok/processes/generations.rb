@@ -113,6 +113,7 @@ module Bontebok
 
     # A master that ends before it is whole ends the deploy.
     def note_end(child)
+      @limits.delete(child)
       former = @roster.former(child)
       return super if @stopping || former.nil? || child.leaving? || !child.staying? || child.reached?(:whole)
 
