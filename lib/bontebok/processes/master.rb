@@ -119,6 +119,7 @@ module Bontebok
 
     def note_end(child)
       @listeners.worker_links.forget(child.pid)
+      @channel.say(:crashed) if child.staying? && child.reached?(:ready)
       attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
     end
 

@@ -31,8 +31,13 @@ module Bontebok
 
         @judged = @canary.verdict
         @report.say(@canary.table) if @judged
-        @failure = { bad: 4, few: 5 }[@judged]
+        @failure = { bad: 4, crashed: 4, few: 5 }[@judged]
         @judged
+      end
+
+      # Called when one of the new workers has ended by itself.
+      def note_crash
+        @canary&.note_crash
       end
 
       private

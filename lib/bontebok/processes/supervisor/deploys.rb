@@ -17,6 +17,7 @@ module Bontebok
         Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
                                       whole: method(:take_effect), failed: method(:fail_deploy),
                                       keep: method(:seconds_to_keep),
+                                      crashed: ->(child) { @deploys[child]&.note_crash },
                                       surge: ->(child) { @deploys[child]&.surge(child.pid) || 0 }) do |number|
           start_master(number)
         end
@@ -91,7 +92,8 @@ module Bontebok
         @deploys.to_a.each do |child, deploy|
           case deploy.judge
           when :good then @masters.go_on(child)
-          when :bad then @masters.take_back(child, "has too many errors, or one of its workers has ended")
+          when :bad then @masters.take_back(child, "has too many errors")
+          when :crashed then @masters.take_back(child, "has lost a worker, which has ended by itself")
           when :few then @masters.take_back(child, "got too few requests to judge it")
           end
         end
