@@ -55,6 +55,7 @@ module Bontebok
         report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
         @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report, @waiting_canary)
         @waiting_canary = nil
+        @ordered = false
         child
       rescue SystemCallError
         [own_end, reader].compact.each(&:close)
@@ -160,6 +161,7 @@ module Bontebok
         @log.info("#{reason}: a new master is executed")
         @deploys.each_value { |deploy| deploy.fail("another deploy has replaced this one") }
         @masters.renew
+        @ordered = true
       end
     end
   end
