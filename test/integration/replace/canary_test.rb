@@ -93,6 +93,11 @@ class CanaryTest < Support::TestCase
       assert_match(/wants another value than .*: bontebok deploy --canary 1/, command.output.text)
       assert_equal 2, command.status.exitstatus
     end
+    [%w[--for 5s], %w[--max-errors 1%], %w[--canary 1 --supervisor]].each do |args|
+      command = run_command("deploy", *args)
+      assert_match(/\Abontebok: --\S+ (?:needs --canary|and --supervisor exclude each other)/, command.output.text)
+      assert_equal 2, command.status.exitstatus
+    end
   end
 
   RUBY = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
