@@ -56,7 +56,7 @@ class ControlSocketTest < Support::TestCase
     File.chmod(0o777, control)
     command = start_process(*ruby_client, "status", "--control", control, chdir: "/", uid: 65_534)
     assert_equal 1, command.wait.exitstatus
-    assert_match(/the user 65534 may not control this server/, command.output.text)
+    assert_equal "bontebok: the user 65534 may not control this server\n", command.output.text
   end
 
   def test_wrong_requests_get_an_error_and_the_server_serves

@@ -19,7 +19,8 @@ module Bontebok
       connection.write(request)
       loop do
         idle.call until idle.nil? || connection.wait(INTERVAL)
-        yield connection.read || break
+        yield(message = connection.read || break)
+        break if message["status"]
       end
     ensure
       connection&.close
