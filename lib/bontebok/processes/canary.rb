@@ -45,17 +45,10 @@ module Bontebok
       @deadline = Clock.now
     end
 
-    # Called when one of the new workers has ended by itself. Workers that reach a limit (requests, age, memory) are
-    # replaced as usual.
-    def note_crash
-      @crashed = true
-    end
-
-    # Returns nil until the canary is judged, then :good, :bad (too many errors), :crashed, or :few (too few requests).
+    # Returns nil until the canary is judged, then :good, :bad (too many errors), or :few (too few requests).
     def verdict
       @deadline = [Clock.now + INTERVAL, @end].min
       look
-      return :crashed if @crashed
 
       fresh, former = groups
       enough = fresh.requests >= LEAST

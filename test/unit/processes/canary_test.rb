@@ -46,12 +46,6 @@ class CanaryVerdictTest < Support::TestCase
     assert_match(/^canary           0       190       0 /, @canary.table)
   end
 
-  def test_a_worker_that_ends_by_itself_ends_the_trial
-    show([11_000, 6], [190, 0])
-    @canary.note_crash
-    assert_equal(:crashed, Bontebok::Clock.stub(:now, 1) { @canary.verdict })
-  end
-
   def test_the_table_compares_both
     show([11_000, 6], [200, 3])
     Bontebok::Clock.stub(:now, 1) { @canary.verdict }
