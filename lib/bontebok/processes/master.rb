@@ -127,9 +127,12 @@ module Bontebok
       loop do
         @workers.tick
         tell_progress
+        dismiss_witness
         break if @stopping && @workers.empty?
 
-        @workers.wait(@events, *(@channel unless @orphaned)) { |exception| MainThread.survive(exception, @log) }
+        @workers.wait(@events, *(@channel unless @orphaned), until_then: @silent_at) do |exception|
+          MainThread.survive(exception, @log)
+        end
         events = @events.take
         @channel.hear.each { |word| obey(word) } unless @orphaned
         events.each { |event| handle(event) }

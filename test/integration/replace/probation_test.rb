@@ -21,6 +21,7 @@ class ProbationTest < Support::TestCase
     2.times { |index| server.wait_for_output(/w#{index + 1} g2 ready/) }
     open_gate
     assert_equal 1, deploy.wait.exitstatus
+    assert_match(/warn .* worker \d .* ended: exit status 3, /, deploy.output.text)
     assert_match(/^bontebok: the new master has lost a worker, which has ended by itself$/, deploy.output.text)
     server.wait_for_output(/the former master continues/)
     eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
