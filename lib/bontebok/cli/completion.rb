@@ -8,14 +8,16 @@ module Bontebok
   # File names are completed where nothing else is known.
   module Completion
     SHELLS = %w[bash zsh].freeze
+    # bashcompinit needs compinit, which many ~/.zshrc call already. -D: no file is written; -i: nothing is asked.
+    ZSH = "(( $+functions[compdef] )) || { autoload -U compinit && compinit -D -i }\n" \
+          "autoload -U +X bashcompinit && bashcompinit\n"
 
     class << self
       # Raises UsageError.
       def script(shell)
         raise UsageError, "bontebok completion wants bash or zsh" unless SHELLS.include?(shell)
 
-        head = shell == "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" : ""
-        head + function
+        (shell == "zsh" ? ZSH : "") + function
       end
 
       private

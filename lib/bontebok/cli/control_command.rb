@@ -67,6 +67,7 @@ module Bontebok
 
       @request = { "command" => @command, **flags(rest) }
       @request["number"] = number(rest) if @command == "workers"
+      check_canary if @command == "deploy"
       read_canary if @request["canary"]
       @values = CommandLine.new(rest).values
     end
@@ -77,7 +78,7 @@ module Bontebok
 
       loop do
         status = ask
-        return status unless status.zero?
+        return status if @unread || !status.zero?
 
         sleep(INTERVAL)
       end
@@ -98,6 +99,12 @@ module Bontebok
     def value_of(flag, pattern, rest, place)
       value = rest.delete_at(place).to_s
       pattern.match?(value) ? value : raise(UsageError, "#{flag} wants another value than #{value.inspect}: #{EXAMPLE}")
+    end
+
+    def check_canary
+      alone = (%w[for max_errors] & @request.keys).first unless @request["canary"]
+      raise UsageError, "--#{alone.tr('_', '-')} needs --canary: #{EXAMPLE}" if alone
+      raise UsageError, "--canary and --supervisor exclude each other" if @request["canary"] && @request["supervisor"]
     end
 
     # The result of a canary is only known at its end, so the command waits.
@@ -140,11 +147,11 @@ module Bontebok
     end
 
     def show(message)
-      $stderr.write(message["log"]) if message["log"]
+      print_to($stderr, message["log"]) if message["log"]
       print_line(status_text(message["server"])) if message["server"]
       return unless message["text"]
 
-      message["status"].to_i.zero? ? print_line(message["text"]) : $stderr.write("bontebok: #{message['text']}\n")
+      message["status"].to_i.zero? ? print_line(message["text"]) : print_to($stderr, "bontebok: #{message['text']}\n")
     end
 
     def status_text(server)
@@ -159,9 +166,16 @@ module Bontebok
 
     # Returns the exit status.
     def print_line(text)
-      $stdout.write("#{text}\n")
-      $stdout.flush
+      print_to($stdout, "#{text}\n")
       0
+    end
+
+    # If nobody reads the output any more, only the exit status tells the result.
+    def print_to(stream, text)
+      stream.write(text)
+      stream.flush
+    rescue Errno::EPIPE
+      @unread = true
     end
 
     # With --control, the configuration file is not read, because a new release can have an error in it.

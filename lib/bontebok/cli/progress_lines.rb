@@ -6,6 +6,9 @@ module Bontebok
   # The progress of a deploy on a terminal: a line for each worker. The lines are drawn again and again until the deploy
   # has ended.
   class ProgressLines
+    # Rows and columns of a terminal that does not know its size.
+    SIZE = [24, 80].freeze
+
     # out: the terminal. The block returns the status of the server (Commands#server_status), or nil.
     def initialize(out, &look)
       @out = out
@@ -40,7 +43,7 @@ module Bontebok
 
     # A line that the terminal breaks could not be erased.
     def show(lines)
-      rows, columns = @out.winsize
+      rows, columns = @out.winsize.zip(SIZE).map { |size, usual| size.zero? ? usual : size }
       lines = lines.first([rows - 1, 1].max).map { |line| line[0, [columns - 1, 1].max] }
       erase
       @out.write(lines.map { |line| "#{line}\n" }.join)

@@ -8,8 +8,8 @@ module Bontebok
   class Canary
     # Requests that the new workers must have served before they are judged.
     LEAST = 200
-    # Seconds between two looks.
-    INTERVAL = 1
+    # Seconds between two looks. A worker that ends loses what it has counted since the last look.
+    INTERVAL = 0.25
 
     # The workers of a generation, and what they have done since the beginning.
     Group = Struct.new(:name, :workers, :requests, :errors) do
@@ -37,19 +37,20 @@ module Bontebok
     def begin(master, worker_links)
       @master = master
       @worker_links = worker_links
-      @before = look
-      @canaries = workers_of(master, @before)
+      @seen = {}
+      @fresh = []
+      look
+      @before = @seen.dup
       @end = Clock.now + @seconds
       @deadline = Clock.now
     end
 
-    # Returns nil until the canary is judged, then :good, :bad (too many errors, or a worker has ended), or :few (too
-    # few requests).
+    # Returns nil until the canary is judged, then :good, :bad (too many errors), or :few (too few requests).
     def verdict
       @deadline = [Clock.now + INTERVAL, @end].min
-      fresh, former = groups
-      return :bad unless @canaries.all? { |pid| parent(pid) == @master }
+      look
 
+      fresh, former = groups
       enough = fresh.requests >= LEAST
       return :bad if enough && fresh.share > former.share + @max_errors
 
@@ -65,24 +66,22 @@ module Bontebok
 
     # [the new workers, the others]
     def groups
-      now = look
-      canaries = workers_of(@master, now)
-      others = (now.keys - canaries).select { |pid| parent(pid) }
-      [group("canary", canaries, now), group("former", others, now)]
+      [group("canary", @fresh), group("former", @seen.keys - @fresh)]
     end
 
-    def workers_of(master, workers)
-      workers.keys.select { |pid| parent(pid) == master }
+    # Workers that have ended count with the numbers that were seen last.
+    def group(name, pids)
+      sums = [0, 1].map { |index| pids.sum { |pid| @seen[pid][index] - @before.fetch(pid, [0, 0])[index] } }
+      Group.new(name, (pids & @alive).size, *sums)
     end
 
-    def group(name, pids, now)
-      sums = [0, 1].map { |index| pids.sum { |pid| now.fetch(pid)[index] - @before.fetch(pid, [0, 0])[index] } }
-      Group.new(name, pids.size, *sums)
-    end
-
-    # { pid => [requests, errors] }
+    # Reads the numbers of all workers: pid => [requests, errors].
     def look
-      @worker_links.processes.to_h { |process| [process[:pid], process.values_at(:requests, :errors)] }
+      numbers = @worker_links.processes.to_h { |process| [process[:pid], process.values_at(:requests, :errors)] }
+      parents = numbers.to_h { |pid, _| [pid, parent(pid)] }.compact
+      @alive = parents.keys
+      @fresh |= @alive.select { |pid| parents[pid] == @master }
+      @seen.merge!(numbers.slice(*@alive, *@seen.keys))
     end
 
     # The pid of the process's parent; nil: it has ended.

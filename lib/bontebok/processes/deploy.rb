@@ -68,6 +68,7 @@ module Bontebok
       read(message)
       @listeners = @former_listeners.next(@config)
       @listeners.bind
+      @on_trial = on_trial
       send_descriptors(life_line, generation: @generation, workers: first_workers(workers),
                                   trial: on_trial ? @wanted : 0)
     rescue StandardError => e # the message can be malformed in many ways, and the supervisor must not end
@@ -107,7 +108,7 @@ module Bontebok
 
     # Called when the master has failed, or is given up. Only the first reason is told.
     def fail(reason)
-      @judged ||= :failed
+      @over = true
       read_report
       @report.finish(@failure || 1, reason)
     end

@@ -24,6 +24,7 @@ module Bontebok
     #   loaded   It has loaded the application, and is told to serve next. A false result fails the deploy.
     #   surge    All workers that it has started are ready. The result is the number of workers that it must start next,
     #            and the number of former workers that leave; or :hold (see #go_on and #take_back).
+    #   crashed  One of its workers has ended by itself.
     #   keep     All its workers are ready. The result is the seconds for which the former master stays loaded.
     #   whole    It serves in place of the former master.
     #   failed   Its deploy has failed. The second argument is the reason.
@@ -45,13 +46,14 @@ module Bontebok
 
     # limit: seconds that the next generation gets to become whole.
     def initialize(limit:, loaded: proc { true }, whole: proc {}, failed: proc {}, keep: proc { 0 },
-                   surge: proc { 0 }, **options, &start)
+                   surge: proc { 0 }, crashed: proc {}, **options, &start)
       super("master", 1, margin: MASTER_SECONDS, **options, &start)
       @limit = limit
       @loaded = loaded
       @whole = whole
       @keep = keep
       @surge = surge
+      @crashed = crashed
       @shrunk = {}
       @failed = failed
       @limits = {}
@@ -97,6 +99,10 @@ module Bontebok
       @limits[child] ||= Clock.now + @limit
     end
 
+    def note(child, word)
+      word == :crashed ? @crashed.call(child) : super
+    end
+
     def note_progress(child, step)
       return give_up(child, "cannot listen") if step == :loaded && !child.leaving? && !@loaded.call(child)
 
@@ -113,6 +119,7 @@ module Bontebok
 
     # A master that ends before it is whole ends the deploy.
     def note_end(child)
+      @limits.delete(child)
       former = @roster.former(child)
       return super if @stopping || former.nil? || child.leaving? || !child.staying? || child.reached?(:whole)
 

@@ -119,6 +119,7 @@ module Bontebok
 
     def note_end(child)
       @listeners.worker_links.forget(child.pid)
+      @channel.say(:crashed) if child.staying? && child.reached?(:ready)
       attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
     end
 
@@ -126,9 +127,12 @@ module Bontebok
       loop do
         @workers.tick
         tell_progress
+        dismiss_witness
         break if @stopping && @workers.empty?
 
-        @workers.wait(@events, *(@channel unless @orphaned)) { |exception| MainThread.survive(exception, @log) }
+        @workers.wait(@events, *(@channel unless @orphaned), until_then: @silent_at) do |exception|
+          MainThread.survive(exception, @log)
+        end
         events = @events.take
         @channel.hear.each { |word| obey(word) } unless @orphaned
         events.each { |event| handle(event) }

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../system/clock"
+
 module Bontebok
   # The part of Master that acts on the steps of the generation (see Progress).
   module MasterSteps
@@ -34,12 +36,20 @@ module Bontebok
       end
     end
 
-    # With DeploySurge, the trial goes on until all workers are ready.
+    # With DeploySurge, the trial goes on until all workers are ready. The user who waits for the deploy also learns
+    # about workers that end soon after that (see Deploy::Steps).
     def end_trial
       return if @workers.size < @trial
 
       @trial = 0
+      @silent_at = Clock.now + @config.seconds(:err_respawn_interval)
+    end
+
+    def dismiss_witness
+      return unless @silent_at && @silent_at <= Clock.now
+
       @log.dismiss_witness
+      @silent_at = nil
     end
 
     def warn_of_missing_workers

@@ -34,6 +34,8 @@ module Bontebok
 
     def judge = nil
 
+    def note_crash; end
+
     def close; end
 
     def count(_present) = @workers

@@ -11,6 +11,7 @@ module Bontebok
   #   child to parent    :loaded   the application is loaded; the child waits for :go
   #                      :ready    the child serves
   #                      :whole    all workers serve (from a master)
+  #                      :crashed  a worker that served has ended, but nobody has told it to (from a master)
   #                      :leave    replace the child: a signal, a limit (requests, age, memory) or the application
   #                                asks for it
   #                      :hung     a request takes longer than RequestTimeout
@@ -29,9 +30,9 @@ module Bontebok
   #                      :park     retire the workers, but do not end
   #                      :serve    start workers again
   class Channel
-    BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i", go: "g",
-              reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s", more: "+", fewer: "-",
-              kill: "k", park: "p", serve: "v" }.freeze
+    BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i",
+              crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s",
+              more: "+", fewer: "-", kill: "k", park: "p", serve: "v" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

@@ -30,13 +30,23 @@ class CanaryTest < Support::TestCase
     assert(eventually(10) { server.get.body == "release 2" && wait_for_workers(server, 2) })
   end
 
+  def test_workers_that_reach_a_limit_are_replaced_during_the_trial
+    server = start("--max-request-per-child", "300")
+    release(2, "config.ru" => GOOD)
+    command = deploy_canary("--for", "2s")
+    assert_match(/^generation 2 serves$/, command.output.text)
+    assert_match(/w1 g2 wants to be replaced: max requests 300 reached/, server.output.text)
+    assert_match(/^canary +[12] +\d{3,} +0 +0.00 %$/, command.output.text)
+    assert_equal 0, command.status.exitstatus
+  end
+
   def test_a_canary_with_errors_is_taken_back
     server = start
     former = workers(server)
     release(2, "config.ru" => BAD)
     command = deploy_canary("--for", "60s", "--max-errors", "2%")
     assert_match(/^canary +1 +\d+ +\d+ +(9|10|11)\.\d\d %$/, command.output.text)
-    assert_match(/^bontebok: the new master has too many errors, or one of its workers has ended$/, command.output.text)
+    assert_match(/^bontebok: the new master has too many errors$/, command.output.text)
     assert_equal 4, command.status.exitstatus
     eventually(10, "the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal former, workers(server)
@@ -61,6 +71,7 @@ class CanaryTest < Support::TestCase
     canary = Support::ProcessTable.children(Support::ProcessTable.children(server.pid).last.pid).first
     Process.kill("KILL", canary.pid)
     assert_equal 4, command.wait.exitstatus
+    assert_match(/^bontebok: the new master has lost a worker, which has ended by itself$/, command.output.text)
     eventually(10, "the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal "release 1", server.get.body
   end
@@ -82,15 +93,20 @@ class CanaryTest < Support::TestCase
       assert_match(/wants another value than .*: bontebok deploy --canary 1/, command.output.text)
       assert_equal 2, command.status.exitstatus
     end
+    [%w[--for 5s], %w[--max-errors 1%], %w[--canary 1 --supervisor]].each do |args|
+      command = run_command("deploy", *args)
+      assert_match(/\Abontebok: --\S+ (?:needs --canary|and --supervisor exclude each other)/, command.output.text)
+      assert_equal 2, command.status.exitstatus
+    end
   end
 
   RUBY = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
 
   private
 
-  def start
+  def start(*args)
     release(1, "config.ru" => GOOD)
-    start_current("-w", "2", "--control", "#{temp_dir}/control")
+    start_current("-w", "2", "--control", "#{temp_dir}/control", *args)
   end
 
   # Runs the command under load. The load must not lose a request, but the bad canary responds with 500.

@@ -81,6 +81,38 @@ class ControlTest < Support::TestCase
     assert_equal 1, command.status.exitstatus
   end
 
+  # The supervisor gets both commands before it starts a master.
+  def test_of_two_deploys_at_the_same_moment_the_second_one_is_rejected
+    server = start
+    server.signal("STOP")
+    deploys = Array.new(2) { UNIXSocket.new(control).tap { |socket| socket.write(<<~JSON) } }
+      {"version":1,"command":"deploy","wait":true}
+    JSON
+    server.signal("CONT")
+    assert_equal([0, 3], deploys.map { |socket| JSON.parse(socket.read.lines.last)["status"] })
+  ensure
+    deploys&.each(&:close)
+  end
+
+  def test_a_reader_that_leaves_is_no_failure
+    start
+    [%w[status], %w[status --json --follow], %w[deploy --wait]].each do |args|
+      reader, writer = IO.pipe
+      reader.close
+      command = start_process(*ruby_client, *args, "--control", control, chdir: temp_dir, out: writer)
+      writer.close
+      assert_equal 0, command.wait.exitstatus
+      assert_empty command.output.text
+    end
+  end
+
+  def test_a_full_disk_is_named
+    start
+    command = start_process(*ruby_client, "status", "--control", control, chdir: temp_dir, out: "/dev/full")
+    assert_equal 1, command.wait.exitstatus
+    assert_match(/\Abontebok: No space left on device/, command.output.text)
+  end
+
   def test_a_stop_ends_a_deploy
     server = start
     release(2, "config.ru" => "sleep")

@@ -36,6 +36,15 @@ class ProcessProgressTest < Support::TestCase
     end
   end
 
+  # Some terminals do not know their size, for example a serial line.
+  def test_a_terminal_without_a_size
+    start
+    on_terminal("deploy", "--wait", size: [0, 0]) do |terminal, text|
+      read(terminal, text) { text.include?("generation 2 serves\r\n") }
+      assert_match(/^worker \(pid \d+\): old, serves\r$/, text)
+    end
+  end
+
   private
 
   def on_terminal(*command, size: [25, 80])

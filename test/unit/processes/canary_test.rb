@@ -37,8 +37,18 @@ class CanaryVerdictTest < Support::TestCase
     assert_equal(:bad, Bontebok::Clock.stub(:now, 60) { @canary.verdict })
   end
 
+  # A worker that reaches MaxRequestPerChild, for example.
+  def test_a_worker_that_is_replaced_still_counts
+    show([11_000, 6], [190, 0])
+    Bontebok::Clock.stub(:now, 1) { @canary.verdict }
+    @links.processes.pop
+    assert_equal(:few, Bontebok::Clock.stub(:now, 60) { @canary.verdict })
+    assert_match(/^canary           0       190       0 /, @canary.table)
+  end
+
   def test_the_table_compares_both
     show([11_000, 6], [200, 3])
+    Bontebok::Clock.stub(:now, 1) { @canary.verdict }
     assert_equal ["generation workers  requests  errors   share", "canary           1       200       3    1.50 %",
                   "former           1      1000       1    0.10 %"], @canary.table.lines(chomp: true)
   end

@@ -123,6 +123,20 @@ class GenerationsTest < Support::TestCase
     assert_alive @started[0]
   end
 
+  # The time limit of the master that has failed must not end the wait for the next master.
+  def test_the_next_deploy_after_a_failure_replaces_the_former_master
+    begin_with(WHOLE, FAILING, PARTIAL)
+    mind_until { gone?(@started[1]) && logged.include?("the former master continues") }
+    pass_time(LIMIT / 2)
+    @keeper.renew
+    mind_until { @started[2]&.reached?(:ready) }
+    pass_time(LIMIT / 2)
+    @keeper.tick
+    Process.kill("USR1", @started[2].pid)
+    mind_until { gone?(@started[0]) }
+    refute_predicate @started[2], :leaving?
+  end
+
   def test_a_master_whose_listeners_cannot_listen_ends_the_deploy
     begin_with(WHOLE, WHOLE, loaded: ->(child) { child.equal?(@started[0]) })
     mind_until { gone?(@started[1]) }

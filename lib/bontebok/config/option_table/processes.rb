@@ -65,7 +65,8 @@ module Bontebok
                    "Pause before a failed worker is started again. A worker that ends before it is ready has failed. " \
                    "The pause doubles with each failure in a row, up to 30 s. A worker that ends after it was ready " \
                    "is replaced at once. But if this worker and its replacement both end within ErrRespawnInterval " \
-                   "after they were ready, the replacement has failed.",
+                   "after they were ready, the replacement has failed. " \
+                   "In a deploy, the former workers serve until the new ones have been ready for this time.",
                    section: TITLE),
         Option.new("WorkerBootTimeout", DURATION, 60_000,
                    "Time for a worker to become ready. With Preload false it includes the time for loading the " \

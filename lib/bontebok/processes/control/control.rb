@@ -38,6 +38,8 @@ module Bontebok
     def take_commands
       @control&.take do |request, client|
         obey_command(request, client)
+      rescue ControlMessage::Invalid => e
+        client.finish(2, e.message)
       rescue StandardError => e # the process must not end
         @log.error("the command #{request['command']} has failed", e)
         client.finish(1, e.message)

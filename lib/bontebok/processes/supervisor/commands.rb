@@ -57,18 +57,18 @@ module Bontebok
         @drains ? "draining" : "serving"
       end
 
-      # True while a master starts.
+      # True while a master starts, or will be started.
       def busy?
-        @steps.any? || @deploys.any?
+        @steps.any? || @deploys.any? || @ordered
       end
 
-      # Raises ArgumentError.
+      # Raises ControlMessage::Invalid.
       def canary_of(request)
         return unless request["canary"]
 
         Canary.new(Integer(request["canary"]).clamp(1, @workers), Float(request["for"]), Float(request["max_errors"]))
-      rescue TypeError
-        raise ArgumentError, "a canary needs the number of workers, a time and a share of errors"
+      rescue TypeError, ArgumentError, FloatDomainError
+        raise ControlMessage::Invalid, "a canary needs the number of workers, a time and a share of errors"
       end
 
       def command_rollback(request, client)

@@ -17,6 +17,7 @@ module Bontebok
         Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
                                       whole: method(:take_effect), failed: method(:fail_deploy),
                                       keep: method(:seconds_to_keep),
+                                      crashed: ->(child) { @deploys[child]&.note_crash },
                                       surge: ->(child) { @deploys[child]&.surge(child.pid) || 0 }) do |number|
           start_master(number)
         end
@@ -54,6 +55,7 @@ module Bontebok
         report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
         @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report, @waiting_canary)
         @waiting_canary = nil
+        @ordered = false
         child
       rescue SystemCallError
         [own_end, reader].compact.each(&:close)
@@ -92,7 +94,8 @@ module Bontebok
         @deploys.to_a.each do |child, deploy|
           case deploy.judge
           when :good then @masters.go_on(child)
-          when :bad then @masters.take_back(child, "has too many errors, or one of its workers has ended")
+          when :bad then @masters.take_back(child, "has too many errors")
+          when :crashed then @masters.take_back(child, "has lost a worker, which has ended by itself")
           when :few then @masters.take_back(child, "got too few requests to judge it")
           end
         end
@@ -159,6 +162,7 @@ module Bontebok
         @log.info("#{reason}: a new master is executed")
         @deploys.each_value { |deploy| deploy.fail("another deploy has replaced this one") }
         @masters.renew
+        @ordered = true
       end
     end
   end

@@ -21,7 +21,9 @@ module Bontebok
       return if bytes == :wait_readable || @heard
 
       @received << bytes
-      line = @received[/\A.*\n/] or return check_length
+      line = @received[/\A.*\n/]
+      return check_length(line || @received) unless line && line.bytesize <= ControlMessage::LONGEST
+
       @heard = true
       ControlMessage.parse(line)
     rescue ControlMessage::Invalid => e
@@ -70,9 +72,9 @@ module Bontebok
 
     private
 
-    def check_length
+    def check_length(text)
       most = ControlMessage::LONGEST
-      finish(2, "a request has at most #{most} bytes") if @received.bytesize > most
+      finish(2, "a request has at most #{most} bytes") if text.bytesize > most
     end
 
     def send_message(message)

@@ -13,26 +13,57 @@ module Bontebok
     INTERVAL = 0.2
 
     # path: the control socket. Sends the request and yields each message of the server, a Hash. idle: is called again
-    # and again until the last message has arrived; nil: nothing is called. A server that refuses the user does not read
-    # the request (EPIPE).
+    # and again until the last message has arrived; nil: nothing is called.
     def self.ask(path, request, idle: nil)
-      UNIXSocket.open(path) do |socket|
-        begin
-          socket.write(ControlMessage.line(request))
-        rescue Errno::EPIPE
-          nil
-        end
-        loop do
-          idle.call until idle.nil? || socket.wait_readable(INTERVAL)
-          yield ControlMessage.parse(socket.gets || break)
-        end
+      connection = new(path)
+      connection.write(request)
+      loop do
+        idle.call until idle.nil? || connection.wait(INTERVAL)
+        yield(message = connection.read || break)
+        break if message["status"]
       end
+    ensure
+      connection&.close
+    end
+
+    def initialize(path)
+      @path = path
+      @socket = guard { UNIXSocket.new(path) }
+    end
+
+    # A server that refuses the user does not read the request (EPIPE).
+    def write(request)
+      guard { @socket.write(ControlMessage.line(request)) }
+    rescue Errno::EPIPE
+      nil
+    end
+
+    # Returns nil if no message has arrived after the seconds.
+    def wait(seconds)
+      @socket.wait_readable(seconds)
+    end
+
+    # Returns the next message; nil: the server has closed the connection.
+    def read
+      guard { @socket.gets&.then { |line| ControlMessage.parse(line) } }
+    end
+
+    def close
+      @socket.close
+    end
+
+    private
+
+    def guard
+      yield
+    rescue Errno::EPIPE
+      raise
     rescue Errno::ENOENT, Errno::ECONNREFUSED, Errno::ENOTSOCK
-      raise StartError, "no server takes commands at #{path}"
+      raise StartError, "no server takes commands at #{@path}"
     rescue SystemCallError, ArgumentError => e # ArgumentError: a path that is too long
-      raise StartError, "cannot reach the server at #{path}: #{e.message}"
+      raise StartError, "cannot reach the server at #{@path}: #{e.message}"
     rescue ControlMessage::Invalid => e
-      raise StartError, "the server at #{path} sends something else: #{e.message}"
+      raise StartError, "the server at #{@path} sends something else: #{e.message}"
     end
   end
 end

@@ -14,7 +14,8 @@ module Bontebok
     MOST = 32
     # Seconds without new connections after a failed accept, for example without a free descriptor.
     PAUSE = 1
-    BACKLOG = 16
+    # Clients that the kernel lets wait, at most net.core.somaxconn. It refuses further clients at once.
+    BACKLOG = 1024
     MODE = 0o600
 
     attr_reader :path, :listener
@@ -48,12 +49,9 @@ module Bontebok
 
     # Accepts clients and reads their requests. The block gets each complete request (a Hash) and its ControlClient,
     # which it must finish, now or later.
-    def take
-      accept while deadline.nil? && @listener.socket.wait_readable(0)
-      @clients.each do |client|
-        request = client.hear unless client.closed?
-        yield request, client if request
-      end
+    def take(&)
+      hear(accept, &) while deadline.nil? && @listener.socket.wait_readable(0)
+      @clients.each { |client| hear(client, &) }
     end
 
     # Returns the client. It belongs to the caller from now on.
@@ -79,16 +77,27 @@ module Bontebok
       end
     end
 
+    # client: nil if none was accepted.
+    def hear(client)
+      request = client.hear unless client.nil? || client.closed?
+      yield request, client if request
+    end
+
+    # Returns the client, or nil.
     def accept
       socket, = @listener.socket.accept_nonblock
       make_room
       client = ControlClient.new(socket)
       _, uid, = socket.getsockopt(:SOCKET, :PEERCRED).data.unpack("i3")
-      @users.include?(uid) ? @clients << client : client.finish(1, "the user #{uid} may not control this server")
+      return client.finish(1, "the user #{uid} may not control this server") unless @users.include?(uid)
+
+      @clients << client
+      client
     rescue IO::WaitReadable, Errno::ECONNABORTED
       nil
     rescue SystemCallError
       @deadline = Clock.now + PAUSE
+      nil
     end
 
     def make_room

@@ -9,12 +9,34 @@ require_relative "../support/control_case"
 class ControlSocketTest < Support::TestCase
   include ControlCase
 
+  CANARY = "a canary needs the number of workers, a time and a share of errors"
+  STATUS = "{\"version\":1,\"command\":\"status\"}\n"
+
   def test_silent_clients_do_not_keep_others_out
     start
     silent = Array.new(40) { UNIXSocket.new(control) }
     assert_equal "serving", status["state"]
   ensure
     silent&.each(&:close)
+  end
+
+  # As many clients as the queue of the socket can hold are not refused while the server is busy.
+  def test_many_clients_can_wait_for_a_busy_server
+    server = start
+    server.signal("STOP")
+    commands = Array.new(60) { UNIXSocket.new(control).tap { |socket| socket.write(STATUS) } }
+    server.signal("CONT")
+    commands.each { |socket| assert_equal 0, JSON.parse(socket.read)["status"] }
+  ensure
+    commands&.each(&:close)
+  end
+
+  def test_a_client_that_never_reads_delays_nobody
+    start
+    deaf = Array.new(40) { UNIXSocket.new(control).tap { |socket| socket.write(STATUS) } }
+    assert_equal "serving", status["state"]
+  ensure
+    deaf&.each(&:close)
   end
 
   def test_a_second_server_does_not_take_the_socket
@@ -34,7 +56,7 @@ class ControlSocketTest < Support::TestCase
     File.chmod(0o777, control)
     command = start_process(*ruby_client, "status", "--control", control, chdir: "/", uid: 65_534)
     assert_equal 1, command.wait.exitstatus
-    assert_match(/the user 65534 may not control this server/, command.output.text)
+    assert_equal "bontebok: the user 65534 may not control this server\n", command.output.text
   end
 
   def test_wrong_requests_get_an_error_and_the_server_serves
@@ -42,12 +64,17 @@ class ControlSocketTest < Support::TestCase
     { "nothing\n" => "a message is a JSON object", "[1]\n" => "a message is a JSON object",
       "{\"version\":2,\"command\":\"stop\"}\n" => "version 1 of the messages is spoken here, not 2",
       "{\"version\":1,\"command\":\"sleep\"}\n" => "unknown command \"sleep\"",
+      "{\"version\":1,\"command\":\"deploy\",\"canary\":\"x\",\"for\":1,\"max_errors\":0}\n" => CANARY,
+      "{\"version\":1,\"command\":\"deploy\",\"canary\":1e999,\"for\":1,\"max_errors\":0}\n" => CANARY,
+      "{\"version\":1,\"command\":\"deploy\",\"canary\":1}\n" => CANARY,
+      "#{STATUS.chop.chop}#{' ' * 16_384}}\n" => "a request has at most 16384 bytes",
       "x" * 20_000 => "a request has at most 16384 bytes" }.each do |request, message|
       UNIXSocket.open(control) do |socket|
         socket.write(request)
         assert_equal({ "version" => 1, "status" => 2, "text" => message }, JSON.parse(socket.read))
       end
     end
+    refute_match(/error/, server.output.text)
     UNIXSocket.open(control) { |silent| assert_serves(1, server) && silent.write("{") }
     assert_equal "serving", status["state"]
   end

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "time"
+require_relative "../support/control_case"
+
+# A new generation must serve for ErrRespawnInterval before the former one leaves. If a new worker or the new master
+# ends by itself before, the former generation stays.
+class ProbationTest < Support::TestCase
+  include ControlCase
+
+  # The worker ends when the gate is opened.
+  MORTAL = "after_worker_ready { Thread.new { File.read('%s') && exit!(3) } }"
+
+  def test_a_worker_that_ends_soon_after_it_was_ready_fails_the_deploy
+    server = start("--err-respawn-interval", "60s")
+    former = workers(server)
+    make_gate
+    release(2, "config/bontebok.rb" => format(MORTAL, gate))
+    deploy = start_command("deploy", "--wait")
+    2.times { |index| server.wait_for_output(/w#{index + 1} g2 ready/) }
+    open_gate
+    assert_equal 1, deploy.wait.exitstatus
+    assert_match(/warn .* worker \d .* ended: exit status 3, /, deploy.output.text)
+    assert_match(/^bontebok: the new master has lost a worker, which has ended by itself$/, deploy.output.text)
+    server.wait_for_output(/the former master continues/)
+    eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
+    assert_equal former, workers(server)
+    assert_serves 1, server
+  end
+
+  def test_a_master_that_ends_soon_after_it_was_ready_fails_the_deploy
+    server = start("--err-respawn-interval", "60s")
+    former = workers(server)
+    release(2)
+    deploy = start_command("deploy", "--wait")
+    2.times { |index| server.wait_for_output(/w#{index + 1} g2 ready/) }
+    Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
+    assert_equal 1, deploy.wait.exitstatus
+    assert_match(/^bontebok: the new master has ended: killed by SIGKILL$/, deploy.output.text)
+    eventually(10, "one generation") { workers(server) == former }
+    eventually(10, "release 1") { server.get.body.start_with?("release 1") }
+  end
+
+  def test_a_generation_that_serves_for_the_time_replaces_the_former_one
+    server = start("--err-respawn-interval", "500ms")
+    former = workers(server)
+    release(2)
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    wait_for_workers(server, 2, without: former)
+    ready, left = [/w\d g2 ready/, /w\d g1 ends/].map { |line| time_of(server.output.text.lines.grep(line).first) }
+    assert_operator left - ready, :>=, 0.4
+  end
+
+  private
+
+  def time_of(line)
+    Time.iso8601(line[/\S+Z/])
+  end
+end
