@@ -86,6 +86,7 @@ module Bontebok
 
     # Only opens the logs again, because there are no workers to replace.
     def reopen_logs
+      @service.reload
       LogFiles.renew(@config, @log)
       @lanes&.reopen_logs
       @log.info("log files are opened again")

@@ -63,6 +63,30 @@ class ServiceManagerTest < Support::TestCase
     assert_equal 0, server.stop.exitstatus
   end
 
+  # With Type=notify-reload, systemd waits until each of its signals is answered.
+  def test_each_signal_is_a_reload
+    server = start("-w", "1", "--signal-hup", "deploy")
+    wait_for_states("READY")
+    make_gate
+    server.signal("HUP")
+    wait_for_states("READY", "RELOADING")
+    server.signal("USR1")
+    wait_for_states("READY", "RELOADING", "RELOADING")
+    open_gate
+    eventually(10, "the end of the reload") { @manager.states.last == "READY" }
+    server.stop
+  end
+
+  def test_one_process_tells_each_signal
+    server = start("-w", "0")
+    wait_for_states("READY")
+    %w[HUP USR1].each.with_index(1) do |signal, count|
+      server.signal(signal)
+      wait_for_states("READY", *%w[RELOADING READY] * count)
+    end
+    server.stop
+  end
+
   def test_one_process_tells_the_same
     long_form
     server = start("-w", "0", "--restart-file", "restart", env: { "WATCHDOG_USEC" => "1000000" })

@@ -28,6 +28,7 @@ module Bontebok
       end
 
       def deploy(reason)
+        @service.reload
         return @log.info("#{reason}: the server stops already") if @deadline || @departure
         return @log.info("#{reason}: the server still starts") unless @lanes
         return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app

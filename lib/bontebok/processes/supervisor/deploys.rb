@@ -151,6 +151,7 @@ module Bontebok
       end
 
       def deploy(reason)
+        @service.reload
         return @log.info("#{reason}: the server stops already") if @stopping || @departure
         return @log.info("#{reason}: the server still starts") if @steps.any?
         return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app

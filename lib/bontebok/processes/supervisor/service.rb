@@ -39,6 +39,7 @@ module Bontebok
       def note_replacement
         return unless @service.wanted?
 
+        @service.reload
         @replaced = serving_workers
         @replaced_by = Clock.now + Generations.limit(@config)
       end
