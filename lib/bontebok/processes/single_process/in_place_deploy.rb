@@ -11,6 +11,8 @@ module Bontebok
     module InPlaceDeploy
       # The environment variable with the descriptor of a command that waits for the deploy.
       CLIENT = "BONTEBOK_CLIENT"
+      # The environment variable that is set if the command `drain` was given.
+      DRAINS = "BONTEBOK_DRAINS"
 
       private
 
@@ -40,6 +42,12 @@ module Bontebok
         @lanes.retire
       end
 
+      # Called in the new program before it listens.
+      def keep_draining
+        @drains = !ENV.delete(DRAINS).nil?
+        @listeners.worker_links.draining = @drains
+      end
+
       # Called in the new program when it serves.
       def finish_deploy
         number = ENV.delete(CLIENT) or return
@@ -66,7 +74,8 @@ module Bontebok
         return 0 if @events.take.intersect?(%w[TERM QUIT INT])
 
         %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
-        StartCommand.execute(PassedListeners::VARIABLE => @kept, **@service.variables, **client_variable)
+        drains = @drains ? { DRAINS => "1" } : {}
+        StartCommand.execute(PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable)
       rescue SystemCallError => e
         @log.error("the start command cannot be executed", e)
         1
