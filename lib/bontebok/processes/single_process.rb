@@ -82,7 +82,7 @@ module Bontebok
       StartCommand.enter(WorkingDirectory.name) unless @app
       @listeners.bind
       keep_draining
-      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
     end
 
     # Only opens the logs again, because there are no workers to replace.

@@ -119,6 +119,16 @@ class ServiceManagerTest < Support::TestCase
     [one, two, (master(server)&.pid if server)].compact.each { |pid| Process.kill("CONT", pid) }
   end
 
+  # With a low RLIMIT_FSIZE, the supervisor cannot see the workers of an executed master.
+  def test_the_watchdog_gets_signs_of_life_while_a_master_has_workers_that_nobody_else_sees
+    server = start("-w", "1", env: { "WATCHDOG_USEC" => "100000" }, rlimit_fsize: 40_000)
+    wait_for_states("READY")
+    server.signal("USR2")
+    wait_for_states("READY", "RELOADING", "READY")
+    server.wait_for_output(/ the generations share only the listeners: (?m:.*) master \(pid \d+\) has left/)
+    assert_signs_of_life
+  end
+
   # The clients connect while no server runs.
   def test_clients_wait_for_the_next_server_after_the_supervisor_was_killed
     long_form

@@ -6,7 +6,7 @@ require_relative "../../version"
 module Bontebok
   # Obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command arrives on the control socket (see
   # ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with another deploy. Supervisor and
-  # SingleProcess include this module. They have #obey_command, #stops? and #server_status.
+  # SingleProcess include this module. They have #obey_command, #stops?, #announce and #server_status.
   module Control
     BUSY = 3
     STOPS = "the server stops"
@@ -69,7 +69,7 @@ module Bontebok
       return client.finish(1, STOPS) if stops?
 
       @drains = request["command"] == "drain"
-      @listeners.worker_links.draining = @drains
+      announce(@drains)
       client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
     end
 

@@ -16,6 +16,11 @@ module Bontebok
         @deadline || @departure || @drain_delay.begun?
       end
 
+      # See DrainDelay.
+      def announce(value)
+        @listeners.worker_links.draining = value
+      end
+
       # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
       def leave(status = 0)
         return stop_deploying if @deadline
@@ -34,7 +39,7 @@ module Bontebok
       end
 
       def drain
-        @listeners.worker_links.draining = true
+        announce(true)
         @log.info("stopping")
         @deadline = Deadline.new(@config.seconds(:graceful_timeout))
         @lanes.public_send(@departure.how)

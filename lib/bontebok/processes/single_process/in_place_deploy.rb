@@ -45,7 +45,7 @@ module Bontebok
       # Called in the new program before it listens.
       def keep_draining
         @drains = !ENV.delete(DRAINS).nil?
-        @listeners.worker_links.draining = @drains
+        announce(@drains)
       end
 
       # Called in the new program when it serves.

@@ -51,6 +51,7 @@ module Bontebok
         own_end, master_end = Handshake.pair
         reader, stderr = IO.pipe
         child = fork_child(number, own_end, reader) { |channel| become_master(channel, master_end, stderr) }
+        child.tell(:announce) if @drains || stops?
         report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
         @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report, @waiting_canary)
         @waiting_canary = nil

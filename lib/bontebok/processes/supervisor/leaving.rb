@@ -14,6 +14,12 @@ module Bontebok
         @stopping || @departure || @drain_delay.begun?
       end
 
+      # See DrainDelay. A master whose workers are on a scoreboard of their own must be told.
+      def announce(value)
+        @listeners.worker_links.draining = value
+        @masters.tell(value ? :announce : :recall)
+      end
+
       def leave
         return if @stopping
         return @departure.insist if @departure
