@@ -138,9 +138,9 @@ module Bontebok
       Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond)
     end
 
-    # True if the present state takes longer than DeployTimeout. A server that stops has limits of its own.
+    # True if the start takes longer than DeployTimeout. A deploy or a stop has limits of its own.
     def late?(seconds)
-      @state != :stopping && seconds.positive? && Clock.now - @since > seconds
+      @state == :starting && seconds.positive? && Clock.now - @since > seconds
     end
 
     # True if the service manager waits for the next state.

@@ -111,11 +111,14 @@ class ServiceReportTest < Support::TestCase
     assert_equal [extension], tick(:starting)
   end
 
-  def test_a_stop_is_prolonged_without_a_limit
-    tick(:serving)
-    tick(:stopping)
-    @now += 600
-    assert_equal [extension], tick(:stopping)
+  # DeploySurge and a canary can take several times DeployTimeout.
+  def test_a_reload_and_a_stop_are_prolonged_without_a_limit
+    %i[reloading stopping].each do |state|
+      tick(:serving)
+      tick(state)
+      @now += 600
+      assert_equal [extension], tick(state)
+    end
   end
 
   def test_the_watchdog_gets_a_sign_of_life_while_the_server_is_alive
