@@ -11,6 +11,7 @@ class ContainerTest < Support::TestCase
   FILES = File.expand_path("../../examples/container", __dir__)
   UNSHARE = [*"unshare --pid --net --fork --kill-child --mount-proc sh -c".split, 'ip link set lo up && exec "$@"',
              "sh"].freeze
+  SERVER = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
   # Prints the status of each path.
   PROBE = 'ARGV.each { |path| puts Net::HTTP.get_response("127.0.0.1", path, 8080).code }'
 
@@ -19,6 +20,10 @@ class ContainerTest < Support::TestCase
       skip "not permitted here" unless Support::ChildProcess.run(*UNSHARE, "true").status.success?
       start_container
       assert_equal [%w[200 200 200], 0], [probe, health]
+      { "drain" => [%w[503 503 200], 1], "resume" => [%w[200 200 200], 0] }.each do |command, seen|
+        assert_predicate run_inside(*SERVER, command, chdir: temp_dir).status, :success?
+        assert_equal seen, [probe, health]
+      end
       signal
       @server.wait_for_output(/ draining: stops in 10\.0 s$/)
       assert_equal [%w[503 503 200], 1], [probe, health]
@@ -45,11 +50,10 @@ class ContainerTest < Support::TestCase
   def start_container
     command = JSON.parse(File.read("#{FILES}/Dockerfile")[/^CMD (.+)$/, 1])
     assert_equal %w[bundle exec bontebok], command.shift(3)
-    Dir.mkdir(File.join(temp_dir, "config"))
+    %w[config tmp].each { |name| Dir.mkdir(File.join(temp_dir, name)) }
     temp_file("config/bontebok.rb", File.read("#{FILES}/bontebok.rb"))
     rackup_file("config.ru", "run ->(_env) { [200, {}, []] }\n")
-    @server = Support::ServerProcess.new(*UNSHARE, RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *command,
-                                         env: variables, chdir: temp_dir)
+    @server = Support::ServerProcess.new(*UNSHARE, *SERVER, *command, env: variables, chdir: temp_dir)
     children << @server
     @server.wait_for_output(/ ready in \d+ ms$/)
   end
@@ -70,7 +74,7 @@ class ContainerTest < Support::TestCase
     run_inside(*service.dig("healthcheck", "test").drop(1)).status.exitstatus
   end
 
-  def run_inside(*command)
-    Support::ChildProcess.run("nsenter", "--target", supervisor.to_s, "--net", *command)
+  def run_inside(*command, **options)
+    Support::ChildProcess.run("nsenter", "--target", supervisor.to_s, "--net", *command, **options)
   end
 end

@@ -81,11 +81,13 @@ module Bontebok
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) unless @app
       @listeners.bind
-      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
+      keep_draining
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
     end
 
     # Only opens the logs again, because there are no workers to replace.
     def reopen_logs
+      @service.reload
       LogFiles.renew(@config, @log)
       @lanes&.reopen_logs
       @log.info("log files are opened again")

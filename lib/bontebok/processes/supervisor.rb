@@ -83,7 +83,7 @@ module Bontebok
       end
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
-      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
       prepare_to_adopt
       @masters = generations
       @directory = WorkingDirectory.keep

@@ -29,10 +29,11 @@ module Bontebok
   #                      :kill     kill the workers that are left
   #                      :park     retire the workers, but do not end
   #                      :serve    start workers again
+  #                      :announce, :recall    show all clients that the server will stop, or that it will not
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i",
               crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s",
-              more: "+", fewer: "-", kill: "k", park: "p", serve: "v" }.freeze
+              more: "+", fewer: "-", kill: "k", park: "p", serve: "v", announce: "a", recall: "b" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

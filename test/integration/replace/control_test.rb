@@ -154,6 +154,16 @@ class ControlTest < Support::TestCase
     assert_equal [200, "serving"], [server.get("/ready").status, status["state"]]
   end
 
+  def test_one_process_drains_on_after_a_deploy
+    server = start_current("-w", "0", "--control", control, "--ready-path", "/ready")
+    assert_command 0, /choose other servers/, "drain"
+    assert_command 0, "the new code serves\n", "deploy", "--wait"
+    assert_equal [503, "draining"], [server.get("/ready").status, status["state"]]
+    assert_command 0, /takes new clients/, "resume"
+    assert_command 0, "the new code serves\n", "deploy", "--wait"
+    assert_equal [200, "serving"], [server.get("/ready").status, status["state"]]
+  end
+
   def test_a_command_without_a_server_fails
     assert_command 1, "bontebok: no server takes commands at #{control}\n", "status"
     assert_command 2, /unknown option --sideways/, "deploy", "--sideways"

@@ -1,32 +1,17 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../support/notify_socket"
-require_relative "../support/process_tree"
 require_relative "../support/releases"
+require_relative "../support/service_case"
 
 # The server tells a service manager (systemd with Type=notify) what it does, and its listeners survive in the service
 # manager's store of descriptors. The test is the service manager.
 class ServiceManagerTest < Support::TestCase
-  include ProcessTree
   include Releases
+  include ServiceCase
 
-  # Responds with the pid and the variables of the service manager.
-  APP = <<~RUBY
-    File.read("gate") if File.exist?("gate")
-    run ->(_) { [200, {}, [[Process.pid, *ENV.keys.grep(/NOTIFY_SOCKET|WATCHDOG|LISTEN_/)].join(" ")]] }
-  RUBY
   # Sets LISTEN_PID, as the service manager does after its fork.
   FOR_ITSELF = ["sh", "-c", "LISTEN_PID=$$; export LISTEN_PID; exec \"$@\"", "sh"].freeze
-
-  def setup
-    @manager = Support::NotifySocket.new(File.join(temp_dir, "notify")).follow
-    rackup_file("config.ru", APP)
-  end
-
-  def teardown
-    @manager.close
-  end
 
   def test_the_server_tells_when_it_is_ready_and_when_it_stops
     make_gate
@@ -63,6 +48,30 @@ class ServiceManagerTest < Support::TestCase
     assert_equal 0, server.stop.exitstatus
   end
 
+  # With Type=notify-reload, systemd waits until each of its signals is answered.
+  def test_each_signal_is_a_reload
+    server = start("-w", "1", "--signal-hup", "deploy")
+    wait_for_states("READY")
+    make_gate
+    server.signal("HUP")
+    wait_for_states("READY", "RELOADING")
+    server.signal("USR1")
+    wait_for_states("READY", "RELOADING", "RELOADING")
+    open_gate
+    eventually(10, "the end of the reload") { @manager.states.last == "READY" }
+    server.stop
+  end
+
+  def test_one_process_tells_each_signal
+    server = start("-w", "0")
+    wait_for_states("READY")
+    %w[HUP USR1].each.with_index(1) do |signal, count|
+      server.signal(signal)
+      wait_for_states("READY", *%w[RELOADING READY] * count)
+    end
+    server.stop
+  end
+
   def test_one_process_tells_the_same
     long_form
     server = start("-w", "0", "--restart-file", "restart", env: { "WATCHDOG_USEC" => "1000000" })
@@ -75,24 +84,6 @@ class ServiceManagerTest < Support::TestCase
     server.stop
     assert_equal "STOPPING", @manager.states.last
     assert_empty @manager.store
-  end
-
-  # The frozen workers have no request, so nothing else ends the freeze within the time of the test.
-  def test_the_watchdog_gets_signs_of_life_while_a_master_and_a_worker_run
-    long_form
-    server = start("-w", "2", env: { "WATCHDOG_USEC" => "100000" })
-    wait_for_states("READY")
-    one, two = workers(server)
-    stop_process(one)
-    assert_signs_of_life
-    stop_process(two)
-    refute_signs_of_life
-    Process.kill("CONT", one)
-    assert_signs_of_life
-    stop_process(master(server).pid)
-    refute_signs_of_life
-  ensure
-    [one, two, (master(server)&.pid if server)].compact.each { |pid| Process.kill("CONT", pid) }
   end
 
   # The clients connect while no server runs.
@@ -114,14 +105,6 @@ class ServiceManagerTest < Support::TestCase
   end
 
   private
-
-  def long_form
-    skip "in the long form" unless Support::Length::LONG
-  end
-
-  def start(*args, env: {}, **options)
-    start_bontebok(args: args, env: { "NOTIFY_SOCKET" => @manager.path, **env }, **options)
-  end
 
   # As systemd does: the stored descriptors have the numbers from 3 on.
   def start_again(*args)
@@ -147,35 +130,7 @@ class ServiceManagerTest < Support::TestCase
     @manager.forget
   end
 
-  # drop: the number of older messages.
-  def wait_for(drop = 0, &)
-    eventually(10, "a message", seen: -> { @manager.messages }) { @manager.messages.drop(drop).any?(&) }
-  end
-
-  def wait_for_states(*states)
-    eventually(10, "the states #{states}", seen: -> { @manager.messages }) { @manager.states == states }
-  end
-
   def status
     @manager.messages.filter_map { |fields| fields["STATUS"] }.last
-  end
-
-  def signs_of_life
-    @manager.messages.count { |fields| fields.key?("WATCHDOG") }
-  end
-
-  def assert_signs_of_life
-    before = signs_of_life
-    eventually(10, "signs of life") { signs_of_life > before + 1 }
-  end
-
-  # No sign comes for ten times the interval.
-  def refute_signs_of_life
-    since = before = nil
-    eventually(10, "the end of the signs of life") do
-      now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      since = now if before != (before = signs_of_life)
-      now - since > 0.5
-    end
   end
 end

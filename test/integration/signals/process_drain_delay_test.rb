@@ -44,6 +44,20 @@ class ProcessDrainDelayTest < Support::TestCase
     assert_equal 0, server.stop("QUIT").exitstatus
   end
 
+  # With a low RLIMIT_FSIZE, an executed master and its workers have a scoreboard of their own. The same is true after a
+  # deploy of a version with another layout of the scoreboard.
+  def test_workers_with_a_scoreboard_of_their_own_drain
+    server = start("-w", "1", "--drain-delay", "60", rlimit_fsize: 40_000)
+    server.signal("USR2")
+    server.wait_for_output(/ the generations share only the listeners: (?m:.*) master \(pid \d+\) has left/)
+    drain(server, "TERM")
+    eventually(10, "503") { server.get("/ready").status == 503 }
+    server.signal("USR2")
+    server.wait_for_output(/ w1 g3 ready (?m:.*) master \(pid \d+\) has left/)
+    eventually(10, "503") { server.get("/ready").status == 503 }
+    assert_equal 0, server.stop("TERM").exitstatus
+  end
+
   # The application reads the gate, which nobody opens.
   def test_a_server_that_is_not_ready_stops_at_once
     File.mkfifo(File.join(temp_dir, "gate"))
@@ -55,8 +69,8 @@ class ProcessDrainDelayTest < Support::TestCase
 
   private
 
-  def start(*args)
-    start_bontebok(args: ["--ready-path", "/ready", *args], rackup: APPLICATION).tap do |server|
+  def start(*args, **options)
+    start_bontebok(args: ["--ready-path", "/ready", *args], rackup: APPLICATION, **options).tap do |server|
       server.wait_for_output(/ ready in /)
       assert_equal 200, server.get("/ready").status
     end

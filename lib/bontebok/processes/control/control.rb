@@ -7,7 +7,7 @@ require_relative "../../version"
 module Bontebok
   # Obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command arrives on the control socket (see
   # ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with another deploy. Supervisor and
-  # SingleProcess include this module. They have #obey_command, #stops?, #ends? and #server_status.
+  # SingleProcess include this module. They have #obey_command, #stops?, #ends?, #announce and #server_status.
   module Control
     BUSY = 3
     STOPS = "the server stops"
@@ -72,7 +72,7 @@ module Bontebok
       return client.finish(1, STOPS) if stops?
 
       @drains = request["command"] == "drain"
-      @listeners.worker_links.draining = @drains
+      announce(@drains)
       client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
     end
 
@@ -117,7 +117,7 @@ module Bontebok
         @log.info("another server gets the idle connections")
         @listeners.worker_links.hand_over
       else
-        @listeners.worker_links.draining = true
+        announce(true)
       end
       @newcomers&.each(&:close)&.clear
     end

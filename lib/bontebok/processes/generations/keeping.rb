@@ -26,10 +26,10 @@ module Bontebok
         keeps? && @kept_for.equal?(child)
       end
 
-      # A parked master has no workers, but it writes to the log.
+      # A parked master has no workers, but it writes to the log, and its scoreboard can be another one.
       def tell(word, **)
         super
-        @kept.channel.say(word) if @kept && word == :reopen
+        @kept.channel.say(word) if @kept && %i[reopen announce recall].include?(word)
       end
 
       def keeps?

@@ -11,6 +11,8 @@ module Bontebok
     module InPlaceDeploy
       # The environment variable with the descriptor of a command that waits for the deploy.
       CLIENT = "BONTEBOK_CLIENT"
+      # The environment variable that is set if the command `drain` was given.
+      DRAINS = "BONTEBOK_DRAINS"
 
       private
 
@@ -28,6 +30,7 @@ module Bontebok
       end
 
       def deploy(reason)
+        @service.reload
         return @log.info("#{reason}: the server stops already") if @deadline || @departure
         return @log.info("#{reason}: the server still starts") unless @lanes
         return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
@@ -37,6 +40,12 @@ module Bontebok
         @status = 1
         @deadline = Deadline.new(@config.seconds(:graceful_timeout))
         @lanes.retire
+      end
+
+      # Called in the new program before it listens.
+      def keep_draining
+        @drains = !ENV.delete(DRAINS).nil?
+        announce(@drains)
       end
 
       # Called in the new program when it serves.
@@ -65,7 +74,8 @@ module Bontebok
         return 0 if @events.take.intersect?(%w[TERM QUIT INT])
 
         %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
-        StartCommand.execute(PassedListeners::VARIABLE => @kept, **@service.variables, **client_variable)
+        drains = @drains ? { DRAINS => "1" } : {}
+        StartCommand.execute(PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable)
       rescue SystemCallError => e
         @log.error("the start command cannot be executed", e)
         1

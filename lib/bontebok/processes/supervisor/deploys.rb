@@ -52,6 +52,7 @@ module Bontebok
         own_end, master_end = Handshake.pair
         reader, stderr = IO.pipe
         child = fork_child(number, own_end, reader) { |channel| become_master(channel, master_end, stderr) }
+        child.tell(:announce) if @drains || stops?
         report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
         @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report, @waiting_canary)
         @waiting_canary = nil
@@ -155,6 +156,7 @@ module Bontebok
       end
 
       def deploy(reason)
+        @service.reload
         return @log.info("#{reason}: the server stops already") if @stopping || @departure
         return @log.info("#{reason}: the server still starts") if @steps.any?
         return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app

@@ -39,6 +39,7 @@ module Bontebok
       def note_replacement
         return unless @service.wanted?
 
+        @service.reload
         @replaced = serving_workers
         @replaced_by = Clock.now + Generations.limit(@config)
       end
@@ -66,12 +67,18 @@ module Bontebok
         "generation #{@serving_generation} serves with #{@workers} worker#{'s' unless @workers == 1}"
       end
 
-      # True if a master answers (or the adopted workers of a dead master serve), and a worker runs. The workers of
-      # another version may be on a scoreboard of their own.
+      # True if a master answers (or the adopted workers of a dead master serve), and a worker runs, as far as the
+      # supervisor can see the workers.
       def alive?
         return false unless @masters.answering? || !@adopted.empty?
 
-        @serving_version != VERSION || @listeners.worker_links.moving?(@config.seconds(:worker_timeout))
+        separate? || @listeners.worker_links.moving?(@config.seconds(:worker_timeout))
+      end
+
+      # True if the workers of the serving master can be on a scoreboard of their own (see Successor).
+      def separate?
+        executed = @serving_generation > 1 && !@app
+        @serving_version != VERSION || (executed && @listeners.worker_links.descriptors.empty?)
       end
     end
   end

@@ -41,6 +41,13 @@ module Bontebok
       @manager.variables
     end
 
+    # Called when code, workers or log files are to be replaced. With Type=notify-reload, systemd sends a signal, and
+    # waits for a later RELOADING=1 and then for READY=1, even if a reload is in progress already, or nothing has to be
+    # replaced. systemd sends no such signal while the server starts or stops.
+    def reload
+      @reload = %i[serving reloading].include?(@told)
+    end
+
     # status: the state in words. The block returns whether the server is alive.
     def tick(state, status:, listeners:, config:, &alive)
       return unless wanted?
@@ -81,13 +88,21 @@ module Bontebok
 
     def tell(state, status)
       enter(state) if state != @state
+      begin_reload if @reload
       changed = state == @told ? {} : message(state)
       changed[:STATUS] = status if status != @status
-      @unsent = changed.any? && !@manager.tell(**changed)
+      @unsent = @reload || (changed.any? && !@manager.tell(**changed))
       return if @unsent
 
       @told = state
       @status = status
+    end
+
+    def begin_reload
+      return unless @manager.tell(**message(:reloading))
+
+      @reload = false
+      @told = :reloading
     end
 
     def enter(state)
@@ -123,9 +138,9 @@ module Bontebok
       Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond)
     end
 
-    # True if the present state takes longer than DeployTimeout. A server that stops has limits of its own.
+    # True if the start takes longer than DeployTimeout. A deploy or a stop has limits of its own.
     def late?(seconds)
-      @state != :stopping && seconds.positive? && Clock.now - @since > seconds
+      @state == :starting && seconds.positive? && Clock.now - @since > seconds
     end
 
     # True if the service manager waits for the next state.

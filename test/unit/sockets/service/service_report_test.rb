@@ -64,6 +64,39 @@ class ServiceReportTest < Support::TestCase
     assert_nil report.deadline
   end
 
+  # systemd has sent a signal (Type=notify-reload), and waits for RELOADING with a later time, then for READY.
+  def test_each_reload_is_told_also_if_one_is_in_progress_or_nothing_changes
+    tick(:serving)
+    report.reload
+    assert_equal [%i[RELOADING MONOTONIC_USEC], %i[READY]], tick(:serving).map(&:keys)
+    assert_empty tick(:serving)
+    2.times do
+      report.reload
+      assert_equal %i[RELOADING MONOTONIC_USEC], tick(:reloading).first.keys
+    end
+    assert_equal [{ READY: 1 }], tick(:serving)
+  end
+
+  def test_a_reload_that_was_refused_is_repeated
+    tick(:serving)
+    @manager.full = true
+    report.reload
+    assert_empty tick(:serving)
+    assert_in_delta @now + 0.1, report.deadline
+    @manager.full = false
+    assert_equal [%i[RELOADING MONOTONIC_USEC], %i[READY]], tick(:serving).map(&:keys)
+  end
+
+  def test_no_reload_is_told_during_a_start_or_a_stop
+    tick(:starting)
+    report.reload
+    assert_empty tick(:starting)
+    assert_equal [{ READY: 1 }], tick(:serving)
+    tick(:stopping)
+    report.reload
+    assert_empty tick(:stopping)
+  end
+
   def test_the_limit_of_the_service_manager_is_prolonged_until_deploy_timeout
     tick(:starting)
     assert_in_delta 5, report.step
@@ -78,11 +111,14 @@ class ServiceReportTest < Support::TestCase
     assert_equal [extension], tick(:starting)
   end
 
-  def test_a_stop_is_prolonged_without_a_limit
-    tick(:serving)
-    tick(:stopping)
-    @now += 600
-    assert_equal [extension], tick(:stopping)
+  # DeploySurge and a canary can take several times DeployTimeout.
+  def test_a_reload_and_a_stop_are_prolonged_without_a_limit
+    %i[reloading stopping].each do |state|
+      tick(:serving)
+      tick(state)
+      @now += 600
+      assert_equal [extension], tick(state)
+    end
   end
 
   def test_the_watchdog_gets_a_sign_of_life_while_the_server_is_alive
