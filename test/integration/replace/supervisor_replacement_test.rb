@@ -100,9 +100,14 @@ class SupervisorReplacementTest < Support::TestCase
     server.stop
     release_with_bontebok(1, Bontebok::VERSION)
     server = start_release("--user", "nobody")
-    File.chown(Etc.getpwnam("nobody").uid, nil, "#{temp_dir}/releases/1/lib/bontebok")
+    release_with_bontebok(2, "99.1.2")
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    remove_release(1)
+    File.chown(Etc.getpwnam("nobody").uid, nil, "#{temp_dir}/releases/2/lib/bontebok")
     assert_command 1, %r{the supervisor runs as root, and another user can change /.*/lib/bontebok/}, *COMMAND
-    assert_serves 1, server
+    File.chown(0, nil, "#{temp_dir}/releases/2/lib/bontebok")
+    assert_command 0, /runs bontebok 99\.1\.2/, *COMMAND
+    assert_serves 2, server
   end
 
   def test_a_newer_version_takes_the_place

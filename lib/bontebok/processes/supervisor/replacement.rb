@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../sockets/passed_listeners"
-require_relative "../../system/root_files"
+require_relative "../../system/code_files"
 require_relative "../../system/start_command"
 require_relative "../deploy_report"
 require_relative "../pidfile"
@@ -59,19 +59,11 @@ module Bontebok
         return client.finish(1, "the application was loaded by rackup, so only a restart helps") if @app
         return client.finish(Control::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
 
-        file = changeable_file
+        file = CodeFiles.changeable if @config.account.change?
         return client.finish(1, "the supervisor runs as root, and another user can change #{file}") if file
 
         @log.info("the command deploy --supervisor: a child tries the new program")
         @trial = start_trial(client)
-      end
-
-      # Returns a file with code of the supervisor that another user than root can change.
-      def changeable_file
-        return unless @config.account.change?
-
-        code = $LOADED_FEATURES.select { |path| path.start_with?("/") }
-        [*StartCommand.files, *code].find { |path| !RootFiles.own?(path) }
       end
 
       def start_trial(client)
