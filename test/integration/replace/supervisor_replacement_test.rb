@@ -1,18 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/control_case"
+require_relative "../support/supervisor_case"
 
 # `bontebok deploy --supervisor`: the supervisor executes its start command in its own place.
 class SupervisorReplacementTest < Support::TestCase
-  include ControlCase
+  include SupervisorCase
 
-  COMMAND = ["deploy", "--supervisor"].freeze
   TEXT = /\Athe supervisor runs bontebok \S+, ruby \S+\n\z/
-
-  def setup
-    FileUtils.mkdir("#{temp_dir}/tmp")
-  end
 
   def test_children_listeners_and_descriptors_stay
     release(1)
@@ -42,29 +37,6 @@ class SupervisorReplacementTest < Support::TestCase
     assert_match(/this version cannot take the place of bontebok #{Bontebok::VERSION}: restart/, command.output.text)
     assert_equal former, workers(server)
     assert_serves 1, server
-  end
-
-  def test_signals_that_arrive_while_the_program_starts
-    release_with_bontebok(1, Bontebok::VERSION)
-    server = start_release
-    replace_slowly(server)
-    %w[HUP USR1 USR2 TTIN TTOU].each { |name| server.signal(name) }
-    FileUtils.touch("#{temp_dir}/go")
-    server.wait_for_output(/the supervisor runs bontebok 99/)
-    assert_serves 1, server
-    server.signal("USR1")
-    server.wait_for_output(/workers are replaced one after/)
-    assert_equal 0, server.stop.exitstatus
-  end
-
-  def test_term_ends_the_program_that_starts_and_the_workers_finish
-    release_with_bontebok(1, Bontebok::VERSION)
-    server = start_release
-    processes = [master(server), *workers(server)]
-    replace_slowly(server)
-    server.signal("TERM")
-    assert_equal Signal.list["TERM"], server.wait.termsig
-    eventually { processes.all? { |pid| gone?(pid) } }
   end
 
   # The trial succeeds.
@@ -134,31 +106,6 @@ class SupervisorReplacementTest < Support::TestCase
   end
 
   private
-
-  def start_release(*args)
-    start_current("-w", "1", "--control", control, *args, command: [RbConfig.ruby, "exe/bontebok"])
-  end
-
-  # A release with its own Bontebok, in whose file for the state `before` becomes `after`.
-  def release_with_bontebok(number, version, before = "", after = "")
-    super(number, version)
-    state = "#{temp_dir}/releases/#{number}/lib/bontebok/processes/supervisor/state.rb"
-    File.write(state, File.read(state).sub(before, after))
-  end
-
-  # Starts a command. The executed program waits for the file "go" before it loads Bontebok.
-  def replace_slowly(server)
-    release_with_bontebok(2, "99.1.2")
-    program = "#{temp_dir}/releases/2/exe/bontebok"
-    File.write(program, <<~RUBY + File.read(program))
-      if ENV["BONTEBOK_SUPERVISOR_STATE"].to_s.include?("client")
-        warn "executed"
-        sleep 0.01 until File.exist?("#{temp_dir}/go")
-      end
-    RUBY
-    start_command(*COMMAND)
-    server.wait_for_output(/^executed$/)
-  end
 
   def descriptors(server)
     Dir.children("/proc/#{server.pid}/fd").size

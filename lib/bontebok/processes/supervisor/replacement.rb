@@ -2,9 +2,11 @@
 
 require_relative "../../sockets/passed_listeners"
 require_relative "../../system/code_files"
+require_relative "../../system/early_signals"
 require_relative "../../system/start_command"
 require_relative "../deploy_report"
 require_relative "../pidfile"
+require_relative "held_signals"
 require_relative "state"
 require_relative "trial"
 
@@ -14,11 +16,6 @@ module Bontebok
     # The pid, the children and the descriptors stay. First a child tries the new program (Trial). If the program is
     # good, this process executes it and passes its State. Resumption is the part of the new program.
     module Replacement
-      # Signals that the new program finds ignored. Ruby unblocks all signals when it starts, and these signals would
-      # end it. TERM, QUIT and INT end it, as asked: then the masters finish their requests and end, too.
-      IGNORED = %w[HUP USR1 USR2 TTIN TTOU].freeze
-      private_constant :IGNORED
-
       # Called in the new program, instead of #run. From now on the supervisor handles the signals, and only #work can
       # fail.
       def resume(state)
@@ -28,6 +25,7 @@ module Bontebok
         @masters.restore(state.masters)
         take_control(*state.listeners("control"))
         @adopted.take
+        [*state["signals"], *EarlySignals.take].each { |name| @events.push(name) }
         clients = state.copies("client").map { |io| ControlClient.new(io) }
         state.close
         tell(state["failure"], *clients)
@@ -92,12 +90,12 @@ module Bontebok
         return end_trial(verdict) unless verdict == true
         return end_trial("another command came first") if stops? || busy?
 
-        Core.hold_signals(*held_signals)
+        HeldSignals.hold
         Thread.pass # Ruby runs the handlers of the signals that have arrived
         signals = @events.take
         return replace_program if signals.empty?
 
-        Core.release_signals(*held_signals)
+        HeldSignals.release
         signals.each { |signal| @events.push(signal) } # they are handled first
       end
 
@@ -113,25 +111,13 @@ module Bontebok
         state = state_to_pass("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
         state.pass_descriptors
         @log.info("the supervisor executes the new program")
-        ignoring_signals do |names|
+        HeldSignals.ignore do |names|
           StartCommand.execute({ **state.with("ignored" => names).variable, **@service.variables })
         end
       rescue SystemCallError, JSON::GeneratorError => e
         state&.pass_descriptors(pass: false)
-        Core.release_signals(*held_signals)
+        HeldSignals.release
         end_trial(e.message)
-      end
-
-      # Yields the signals that were not ignored before.
-      def ignoring_signals
-        former = IGNORED.to_h { |name| [name, Signal.trap(name, "IGNORE")] }
-        yield former.reject { |_, handler| handler == "IGNORE" }.keys
-      ensure
-        former.each { |name, handler| Signal.trap(name, handler) }
-      end
-
-      def held_signals
-        SIGNALS.map { |name| Signal.list.fetch(name) }
       end
 
       def state_to_pass(others = {})
