@@ -9,10 +9,11 @@ module Bontebok
     # The time (Clock) at which #tick must be called; nil: it need not be called.
     attr_reader :deadline
 
-    # worker_links: the WorkerLinks of all workers. stop: begins the graceful stop, unless the server stops already.
-    def initialize(seconds, worker_links, log:, &stop)
+    # announce: called with true, shows clients and load balancers that the server will stop. stop: begins the graceful
+    # stop, unless the server stops already.
+    def initialize(seconds, announce, log:, &stop)
       @seconds = seconds
-      @worker_links = worker_links
+      @announce = announce
       @log = log
       @stop = stop
       @begun = false
@@ -36,7 +37,7 @@ module Bontebok
       @begun = true
       return finish if @seconds.zero?
 
-      @worker_links.draining = true
+      @announce.call(true)
       @deadline = Clock.now + @seconds
       @log.info("draining: stops in #{@seconds} s")
     end

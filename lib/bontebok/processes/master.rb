@@ -147,12 +147,12 @@ module Bontebok
 
     def obey(word)
       case word
-      when :go then go
+      when :go, :park then __send__(word)
       when :drain, :retire, :quit then stop(word)
-      when :park then park
       when :serve then serve_again
       when :kill then @workers.kill
       when :reopen then reopen_logs
+      when :announce, :recall then @listeners.worker_links.draining = word == :announce
       when :renew, :renew_slowly, :more, :fewer then @workers.public_send(word) unless @stopping
       when :closed then stop_orphaned
       end

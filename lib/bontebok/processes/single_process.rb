@@ -81,7 +81,7 @@ module Bontebok
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) unless @app
       @listeners.bind
-      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
     end
 
     # Only opens the logs again, because there are no workers to replace.

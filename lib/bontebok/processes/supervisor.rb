@@ -81,7 +81,7 @@ module Bontebok
       ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line, *@control].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
-      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), @listeners.worker_links, log: @log) { leave }
+      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
       prepare_to_adopt
       @masters = generations
       @directory = WorkingDirectory.keep
@@ -162,7 +162,7 @@ module Bontebok
     def stop(how)
       return if [how, :quit].include?(@stopping)
 
-      @listeners.worker_links.draining = true
+      announce(true)
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
       @deploys.each_value { |deploy| deploy.discard("the server stops") }

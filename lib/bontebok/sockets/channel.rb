@@ -28,10 +28,12 @@ module Bontebok
   #                      :kill     kill the workers that are left
   #                      :park     retire the workers, but do not end
   #                      :serve    start workers again
+  #                      :announce, :recall    show clients and load balancers that the server will stop, or show it
+  #                                no longer
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i", go: "g",
               reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s", more: "+", fewer: "-",
-              kill: "k", park: "p", serve: "v" }.freeze
+              kill: "k", park: "p", serve: "v", announce: "a", recall: "b" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

@@ -69,8 +69,13 @@ module Bontebok
       return client.finish(1, STOPS) if stops?
 
       @drains = request["command"] == "drain"
-      @listeners.worker_links.draining = @drains
+      announce(@drains)
       client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
+    end
+
+    # Shows clients and load balancers that the server will stop (true), or shows it no longer (false).
+    def announce(drains)
+      @listeners.worker_links.draining = drains
     end
 
     # The client is another server (OtherServer), which gets copies of the TCP listeners. It closes the connection when

@@ -34,7 +34,7 @@ module Bontebok
       end
 
       def drain
-        @listeners.worker_links.draining = true
+        announce(true)
         @log.info("stopping")
         @deadline = Deadline.new(@config.seconds(:graceful_timeout))
         @lanes.public_send(@departure.how)

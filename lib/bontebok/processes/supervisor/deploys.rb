@@ -100,6 +100,7 @@ module Bontebok
       # Called when a master has loaded the application. Returns whether its listeners listen.
       def open_listeners(child)
         @deploys[child]&.listen
+        child.tell(@drains || @drain_delay.begun? ? :announce : :recall)
         true
       rescue StartError => e
         @log.error(e.message)
