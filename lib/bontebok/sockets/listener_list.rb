@@ -34,7 +34,7 @@ module Bontebok
       # bound.
       def own(config, adopted, former, names)
         wanted = config[:listen].flat_map do |address|
-          take_former(former, address) || make(config, address, adopted, names)
+          take_former(former, address) || make(config, address, adopted, names).map { |one| take_same(former, one) }
         end
         wanted.reject { |listener| adopted.any? { |one| one.takes?(listener) } }
       end
@@ -43,6 +43,11 @@ module Bontebok
       def take_former(former, address)
         listeners = former.select { |listener| listener.address == address }.uniq(&:ip_address)
         listeners.each { |listener| former.delete(listener) } if listeners.any?
+      end
+
+      # Returns the former listener that has the address under another name, or the new listener itself.
+      def take_same(former, listener)
+        former.delete(former.find { |one| one.to_s == listener.to_s }) || listener
       end
 
       def make(config, address, adopted, names)
