@@ -78,6 +78,7 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok supervisor")
+      take_waiting_client
       ForkGuard.install { [@listeners, Channel, StartFailure, @log, *@life_line, *@control].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind

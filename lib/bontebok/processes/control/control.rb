@@ -9,6 +9,9 @@ module Bontebok
   # SingleProcess include this module. They have #obey_command, #stops? and #server_status.
   module Control
     BUSY = 3
+    # The environment variable with the descriptor of a command that waits for this program. The former program, with
+    # `-w 0`, has executed it (InPlaceDeploy).
+    CLIENT = "BONTEBOK_CLIENT"
     STOPS = "the server stops"
     private_constant :STOPS
 
@@ -22,6 +25,19 @@ module Bontebok
       @log.info("takes commands at #{path}")
     rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
       @log.warn("no commands are taken: #{e.message}")
+    end
+
+    # Called before the process forks or loads the application.
+    def take_waiting_client
+      number = ENV.delete(CLIENT) or return
+      @starting_client = ControlClient.new(UNIXSocket.for_fd(Integer(number, 10)))
+    rescue SystemCallError, ArgumentError
+      nil
+    end
+
+    # Called when the server serves.
+    def finish_deploy
+      @starting_client&.finish(0, "the new code serves")
     end
 
     # True if this server may start while another one serves. Then it takes over the control socket when it is ready.

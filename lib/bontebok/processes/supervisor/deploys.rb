@@ -63,7 +63,8 @@ module Bontebok
       end
 
       def fork_child(number, *to_close, &)
-        own = [@events, StartFailure, *@control, *@life_line, *@deploys.values, *@trial, *@listeners.other]
+        own = [@events, StartFailure, *@control, *@life_line, *@deploys.values, *@trial, *@listeners.other,
+               *@starting_client]
         Child.fork(number, to_close: [*own, *to_close], &)
       end
 
