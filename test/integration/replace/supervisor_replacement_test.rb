@@ -105,6 +105,22 @@ class SupervisorReplacementTest < Support::TestCase
     assert_match(/the server stops/, waiting.output.text)
   end
 
+  def test_a_deploy_ends_the_trial
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    release_with_bontebok(2, "99.1.2", "def check\n", "\\0warn 'in the trial'\nsleep 0.01 until File.exist?('go')\n")
+    waiting = start_command(*COMMAND)
+    server.wait_for_output(/^in the trial$/)
+    temp_file("releases/2/config.ru", "sleep 0.01 until File.exist?('end')\n#{Releases::APP}")
+    deploy = start_command("deploy", "--wait")
+    server.wait_for_output(/the command deploy: a new master/)
+    temp_file("releases/2/go")
+    assert_equal 3, waiting.wait.exitstatus
+    assert_match(/busy: another command came first/, waiting.output.text)
+    temp_file("releases/2/end")
+    assert_equal 0, deploy.wait.exitstatus
+  end
+
   private
 
   def descriptors(server)

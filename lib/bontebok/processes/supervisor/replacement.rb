@@ -88,7 +88,7 @@ module Bontebok
       def judge_trial
         verdict = @trial&.verdict or return
         return end_trial(verdict) unless verdict == true
-        return end_trial("another command came first") if stops? || busy?
+        return end_trial("busy: another command came first", Control::BUSY) if stops? || busy?
 
         HeldSignals.hold
         Thread.pass # Ruby runs the handlers of the signals that have arrived
@@ -99,9 +99,10 @@ module Bontebok
         signals.each { |signal| @events.push(signal) } # they are handled first
       end
 
-      def end_trial(reason)
+      # status: the exit status of the command.
+      def end_trial(reason, status = 1)
         @log.error("the supervisor is not replaced: #{reason}")
-        @trial.fail(reason)
+        @trial.fail(reason, status)
         @trial = nil
       end
 
