@@ -105,6 +105,17 @@ class SupervisorReplacementTest < Support::TestCase
     assert_match(/the server stops/, waiting.output.text)
   end
 
+  # The name is in Latin-1.
+  def test_a_path_that_is_no_utf8
+    release(1)
+    server = start("--restart-file", "#{temp_dir}/l\xE4tin".b)
+    message = "RestartFile is not in UTF-8, so only a restart deploys"
+    assert_command 1, /#{message}/, "deploy", "--wait"
+    assert_command 1, /#{message}/, *COMMAND
+    assert_serves 1, server
+    assert_equal 0, server.stop.exitstatus
+  end
+
   def test_a_deploy_ends_the_trial
     release_with_bontebok(1, Bontebok::VERSION)
     server = start_release
