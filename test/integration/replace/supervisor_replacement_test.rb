@@ -105,6 +105,18 @@ class SupervisorReplacementTest < Support::TestCase
     assert_match(/the server stops/, waiting.output.text)
   end
 
+  # The supervisor raises its limit, and commands of the application have the limit of the start.
+  def test_the_limit_of_open_files
+    release(1, "config.ru" => "run ->(_) { [200, {}, [`sh -c 'ulimit -n'`]] }")
+    server = start_current("-w", "1", "--control", control,
+                           command: ["sh", "-c", 'ulimit -Sn 200; exec "$@"', "sh", *ruby_client])
+    former = open_files(server)
+    assert_command 0, TEXT, *COMMAND
+    assert_equal former, open_files(server)
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    assert_equal "200\n", server.get.body
+  end
+
   # The name is in Latin-1.
   def test_a_path_that_is_no_utf8
     release(1)
@@ -133,6 +145,10 @@ class SupervisorReplacementTest < Support::TestCase
   end
 
   private
+
+  def open_files(server)
+    File.read("/proc/#{server.pid}/limits")[/^Max open files.*/]
+  end
 
   def descriptors(server)
     Dir.children("/proc/#{server.pid}/fd").size

@@ -69,13 +69,13 @@ module Bontebok
       def prepare
         File.umask(@state.fetch("umask"))
         WorkingDirectory.enter(@state.fetch("directory"), "the former supervisor")
-        ProcessPreparation.again
       end
 
       def supervisor
         @state.check
         config = SupervisorConfig.new(@state.fetch("config"), Former.new(Account.new(*@state.fetch("user"))))
         log = Log.new(format: config[:log_format], level: config[:log_level])
+        ProcessPreparation.again(log)
         Supervisor.new(config, listeners(log), log: log,
                                                service: ServiceReport.new(@manager, ListenerStore.new(@manager)))
       end
