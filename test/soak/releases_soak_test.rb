@@ -27,6 +27,8 @@ class ReleasesSoakTest < Support::TestCase
   # The first deploys fill caches and free lists.
   FIRST = 30
   DEPLOYS = 100
+  REPLACEMENTS = 20
+  SUPERVISOR = /\Athe supervisor runs bontebok /
   # Bytes by which the memory of the supervisor may grow. It grows by 2 KB per deploy.
   GROWTH = 1 << 20
 
@@ -63,6 +65,23 @@ class ReleasesSoakTest < Support::TestCase
     descriptors, memory = usage(server)
     assert_equal former.first, descriptors
     assert_operator memory - former.last, :<, GROWTH
+    assert_equal 0, server.stop.exitstatus
+  end
+
+  # Each second replacement of the supervisor follows a deploy.
+  def test_the_supervisor_is_replaced_under_load
+    release(1)
+    server = start_current("-w", "2", "--control", control, "--keepalive-drain", "10s", listen: ["-l", "127.0.0.1:0"])
+    load = start_load(server)
+    assert_command 0, SUPERVISOR, "deploy", "--supervisor"
+    former = Dir.children("/proc/#{server.pid}/fd").size
+    REPLACEMENTS.times do |number|
+      deploy_and_wait((number / 2) + 2) if number.odd?
+      assert_command 0, SUPERVISOR, "deploy", "--supervisor"
+    end
+    assert_nothing_lost(load)
+    eventually(10) { Support::ProcessTable.children(server.pid).size == 1 }
+    assert_equal former, Dir.children("/proc/#{server.pid}/fd").size
     assert_equal 0, server.stop.exitstatus
   end
 

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "address"
+require_relative "option_table"
+require_relative "../start_error"
 require_relative "../system/file_name"
 require_relative "../system/working_directory"
 
@@ -21,13 +23,26 @@ module Bontebok
 
     attr_reader :workers, :account
 
-    # Returns a Hash with values of JSON. Relative paths begin in the working directory, which may be a link: the link
-    # can lead to another directory when a path is used again.
-    def self.dump(config)
-      values = VALUES.to_h { |key| [key, config[key]] }
-      PATHS.each { |key| values[key] &&= FileName.absolute(values[key], WorkingDirectory.name) }
-      { workers: config.workers, chosen: CHOICES.select { |key| config.chosen?(key) },
-        listen: config[:listen].map(&:to_s), values: values }
+    class << self
+      # Returns a Hash with values of JSON. Relative paths begin in the working directory, which may be a link: the link
+      # can lead to another directory when a path is used again. Raises StartError.
+      def dump(config)
+        values = VALUES.to_h { |key| [key, config[key]] }
+        PATHS.each { |key| values[key] &&= FileName.absolute(values[key], WorkingDirectory.name) }
+        listen = config[:listen].map(&:to_s)
+        check_encoding(values.merge(listen: listen.join))
+        { workers: config.workers, chosen: CHOICES.select { |key| config.chosen?(key) },
+          listen: listen, values: values }
+      end
+
+      private
+
+      # JSON has no other text than UTF-8, but a file can have any name.
+      def check_encoding(values)
+        texts = values.select { |_, value| value.is_a?(String) }
+        key, = texts.find { |_, text| !text.dup.force_encoding(Encoding::UTF_8).valid_encoding? }
+        raise StartError, "#{OptionTable[key].name} is not in UTF-8, so only a restart deploys" if key
+      end
     end
 
     # data: the result of .dump, after JSON. former: the Config or SupervisorConfig that this one replaces. Its values

@@ -7,6 +7,7 @@ require_relative "deploy/steps"
 require_relative "deploy_report"
 require_relative "../log/log_files"
 require_relative "../sockets/handshake"
+require_relative "../sockets/host_names"
 require_relative "../sockets/passed_listeners"
 require_relative "../start_error"
 require_relative "../version"
@@ -16,7 +17,8 @@ module Bontebok
   # the new process reads the gems, the configuration and the application as they are now. The two processes then
   # exchange these messages (see Successor for the master's part):
   #
-  #   1. The master sends its version, and the part of its configuration that the supervisor uses.
+  #   1. The master sends its version, the part of its configuration that the supervisor uses, and the IP addresses of
+  #      the host names in it.
   #   2. The supervisor binds the addresses that are new in this configuration, opens its log files, and sends all
   #      descriptors that a master needs. If this fails, the supervisor sends the error, and the master ends.
   #
@@ -66,7 +68,7 @@ module Bontebok
 
       @report.take(copy: true) # before the master gets the log
       read(message)
-      @listeners = @former_listeners.next(@config)
+      @listeners = @former_listeners.next(@config, HostNames::Table.new(message["addresses"]))
       @listeners.bind
       @on_trial = on_trial
       send_descriptors(life_line, generation: @generation, workers: first_workers(workers),

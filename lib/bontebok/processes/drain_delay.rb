@@ -9,8 +9,8 @@ module Bontebok
     # The time (Clock) at which #tick must be called; nil: it need not be called.
     attr_reader :deadline
 
-    # announce: shows all clients that the server will stop. stop: begins the graceful stop, unless the server stops
-    # already.
+    # announce: called with true, shows clients and load balancers that the server will stop. stop: begins the graceful
+    # stop, unless the server stops already.
     def initialize(seconds, announce, log:, &stop)
       @seconds = seconds
       @announce = announce

@@ -151,7 +151,7 @@ module Bontebok
 
     def obey(word)
       case word
-      when :go, :park then send(word)
+      when :go, :park then __send__(word)
       when :drain, :retire, :quit then stop(word)
       when :serve then serve_again
       when :kill then @workers.kill

@@ -19,8 +19,9 @@ module Bontebok
         $stdout.sync = true
       end
 
-      # Prepares a supervisor that was executed in place of the former one. The limits and the umask stay.
-      def again
+      # Prepares a supervisor that was executed in place of the former one.
+      def again(log)
+        raise_file_limit(log)
         survive_file_size_limit
         $stdout.sync = true
       end

@@ -77,6 +77,7 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok")
+      take_waiting_client
       ForkGuard.install { [@listeners, StartFailure, @log, *@control, *@newcomers].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) unless @app

@@ -7,6 +7,7 @@ require_relative "../log/log"
 require_relative "master"
 require_relative "process_preparation"
 require_relative "../sockets/handshake"
+require_relative "../sockets/host_names"
 require_relative "../sockets/listeners"
 require_relative "../sockets/passed_listeners"
 require_relative "../start_error"
@@ -62,7 +63,8 @@ module Bontebok
 
     # Returns the supervisor's message and its descriptors.
     def ask
-      @handshake.say({ protocol: Deploy::PROTOCOL, version: VERSION, config: SupervisorConfig.dump(@config) })
+      @handshake.say({ protocol: Deploy::PROTOCOL, version: VERSION, config: SupervisorConfig.dump(@config),
+                       addresses: HostNames.table(@config[:listen]) })
       message, descriptors = @handshake.hear
       raise StartError, "the supervisor has ended" unless message
       raise StartError, message["error"] if message["error"]

@@ -78,6 +78,7 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok supervisor")
+      take_waiting_client
       ForkGuard.install do
         [@listeners, Channel, StartFailure, @log, *@life_line, *@control, *@newcomers].each(&:disown)
       end

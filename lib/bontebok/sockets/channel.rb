@@ -29,7 +29,8 @@ module Bontebok
   #                      :kill     kill the workers that are left
   #                      :park     retire the workers, but do not end
   #                      :serve    start workers again
-  #                      :announce, :recall    show all clients that the server will stop, or that it will not
+  #                      :announce, :recall    show clients and load balancers that the server will stop, or show it
+  #                                no longer
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i",
               crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s",

@@ -13,10 +13,11 @@ module Bontebok
     class << self
       # adopted: the entries of AdoptedSockets. If there are entries, no default address is opened. The address of an
       # adopted socket is not opened a second time. former: the listeners of the former configuration. Adopted listeners
-      # stay, and a listener of an address that both configurations have stays. Raises StartError.
-      def of(config, adopted: [], former: [])
+      # stay, and a listener of an address that both configurations have stays. names: see TcpListener.for. Raises
+      # StartError.
+      def of(config, adopted: [], former: [], names: HostNames)
         list = adopted.map { |entry| adopt(config, entry) } + former.select(&:origin)
-        list.concat(own(config, list, former - list)) if list.empty? || config.chosen?(:listen)
+        list.concat(own(config, list, former - list, names)) if list.empty? || config.chosen?(:listen)
         raise StartError, "cannot listen on more than #{MOST} addresses" if list.size > MOST
 
         list
@@ -31,8 +32,10 @@ module Bontebok
 
       # adopted.takes?: if the kernel chooses the port, the result is false, because the listener has port 0 until it is
       # bound.
-      def own(config, adopted, former)
-        wanted = config[:listen].flat_map { |address| take_former(former, address) || make(config, address, adopted) }
+      def own(config, adopted, former, names)
+        wanted = config[:listen].flat_map do |address|
+          take_former(former, address) || make(config, address, adopted, names).map { |one| take_same(former, one) }
+        end
         wanted.reject { |listener| adopted.any? { |one| one.takes?(listener) } }
       end
 
@@ -42,12 +45,17 @@ module Bontebok
         listeners.each { |listener| former.delete(listener) } if listeners.any?
       end
 
-      def make(config, address, adopted)
+      # Returns the former listener that has the address under another name, or the new listener itself.
+      def take_same(former, listener)
+        former.delete(former.find { |one| one.to_s == listener.to_s }) || listener
+      end
+
+      def make(config, address, adopted, names)
         if address.unix?
           kind = config[:reuse_port] ? SharedUnixListener : UnixListener
           [kind.new(address, backlog: config[:backlog], access: access(config))]
         else
-          TcpListener.for(address, backlog: config[:backlog], reuse_port: config[:reuse_port],
+          TcpListener.for(address, names: names, backlog: config[:backlog], reuse_port: config[:reuse_port],
                                    defer_accept: config[:defer_accept], v6_only: ipv4?(config, address.port, adopted))
         end
       end

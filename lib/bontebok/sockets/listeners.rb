@@ -33,10 +33,10 @@ module Bontebok
     # The OtherServer, or nil.
     attr_reader :other
 
-    # Returns the Listeners of the next configuration. #bind and #listen open the addresses that are new in it. Raises
-    # StartError.
-    def next(config)
-      list = ListenerList.of(config, former: @listeners)
+    # Returns the Listeners of the next configuration. #bind and #listen open the addresses that are new in it. names: a
+    # HostNames::Table. Raises StartError.
+    def next(config, names)
+      list = ListenerList.of(config, former: @listeners, names: names)
       Listeners.new(list, log: @log, own: list - @listeners, worker_links: @worker_links, stored: @stored,
                           other: @other)
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "departure/socket_owner"
+require_relative "host_names"
 require_relative "listener"
 require_relative "reuseport_group"
 
@@ -11,9 +12,9 @@ module Bontebok
     NO_DELAY = [Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true].freeze
 
     class << self
-      # Returns a listener for each address of the name. Raises StartError.
-      def for(address, **options)
-        resolve(address).map { |info| new(address, info, **options) }
+      # Returns a listener for each address of the name. names: HostNames or a HostNames::Table. Raises StartError.
+      def for(address, names: HostNames, **options)
+        names.resolve(address).map { |info| new(address, info, **options) }
       end
 
       # Sets options that accepted sockets inherit. defer_accept: seconds. The kernel gives a connection to the server
@@ -21,34 +22,6 @@ module Bontebok
       def set_options(socket, defer_accept:)
         socket.setsockopt(*NO_DELAY)
         socket.setsockopt(:TCP, :DEFER_ACCEPT, defer_accept) if defer_accept.positive?
-      end
-
-      private
-
-      # A numeric address is used as it is. A name may have addresses that this machine does not have: /etc/hosts may
-      # give localhost the address ::1 on a machine without IPv6. Addresses that the machine does not have are left out,
-      # unless none would remain.
-      def resolve(address)
-        lookup(address, Socket::AI_NUMERICHOST)
-      rescue SocketError
-        begin
-          all = lookup(address, Socket::AI_ADDRCONFIG)
-        rescue SocketError => e
-          raise StartError, "cannot listen on #{address}: #{e.message}"
-        end
-        here = all.select { |info| here?(info) }
-        here.empty? ? all : here
-      end
-
-      def here?(info)
-        Addrinfo.tcp(info.ip_address, 0).bind(&:close)
-        true
-      rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
-        false
-      end
-
-      def lookup(address, flag)
-        Addrinfo.getaddrinfo(address.host, address.port, nil, :STREAM, nil, flag).uniq(&:ip_address)
       end
     end
 

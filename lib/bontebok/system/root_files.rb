@@ -7,21 +7,32 @@ module Bontebok
     WRITABLE = 0o022
 
     class << self
-      # True if only root can change the file, or where the path leads. Raises SystemCallError.
+      # True if only root can change the file, or the names in the directory, and where the path leads. Raises
+      # SystemCallError.
       def own?(path)
         File.realpath(path) # fails if the links make a circle
-        ways(File.expand_path(path)).all? { |way| roots?(way) }
+        leads_to_roots?(File.expand_path(path), sticky: false)
       end
 
       private
 
-      # In a directory with the sticky bit, nobody can replace the files of root.
-      def roots?(way)
+      # sticky: as for #roots?.
+      def leads_to_roots?(path, sticky:)
+        *above, last = ways(path).reverse
+        above.all? { |way| roots?(way, sticky: true) } && roots?(last, sticky: sticky)
+      end
+
+      # sticky: the directory may be writable if it has the sticky bit. Nobody can replace the files of root in such a
+      # directory, but everybody can add files.
+      def roots?(way, sticky:)
         stat = File.lstat(way)
         return false unless stat.uid.zero?
-        return own?(File.expand_path(File.readlink(way), File.dirname(way))) if stat.symlink?
 
-        stat.mode.nobits?(WRITABLE) || (stat.directory? && stat.sticky?)
+        if stat.symlink?
+          leads_to_roots?(File.expand_path(File.readlink(way), File.dirname(way)), sticky: sticky)
+        else
+          stat.mode.nobits?(WRITABLE) || (sticky && stat.directory? && stat.sticky?)
+        end
       end
 
       # The path and all its directories.

@@ -19,6 +19,9 @@ module Bontebok
                          WATCHDOG_USEC BONTEBOK_SUPERVISOR_STATE BONTEBOK_CLIENT BONTEBOK_DRAINS].freeze
 
     class << self
+      # The working directory of the start; its name may contain a link.
+      attr_reader :directory
+
       # Call this method first in a process, before anything changes ENV, the working directory, or the process title.
       def note(argv)
         @words, @env = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
@@ -57,12 +60,18 @@ module Bontebok
         run(fixed.fetch("words"), env.fetch("PWD"), @env.merge(env, variables))
       end
 
+      # The path that the executed program has for this path of a file in this process.
+      def again(path)
+        renamed(path, @moves.invert)
+      end
+
       # The files and directories from which the executed program takes its code, as far as the command names them. The
       # options of Bontebok name none: only a master loads the application and the configuration.
       def files
         env = environment
-        paths = env.values_at(*PATHS).compact.flat_map { |text| text.split(/[:\s]|-[rI]/) }
-        named = [*@words.first(@words.size - @options), *paths]
+        options = env["RUBYOPT"].to_s.split(/\s|-[rI]/).reject(&:empty?)
+        paths = env.values_at(*PATHS - ["RUBYOPT"]).compact.flat_map { |text| text.split(":", -1) }
+        named = [*@words.first(@words.size - @options), *options, *paths]
         [*program(env), *named].map { |name| File.expand_path(name, @directory) }.select { |path| File.exist?(path) }
       end
 

@@ -41,6 +41,31 @@ class DeployTest < Support::TestCase
     other&.close
   end
 
+  # The look-up takes as long as the file "hangs" exists. The configuration file runs in the new master only.
+  def test_a_host_name_is_looked_up_in_the_new_master
+    shared = temp_file("shared.rb", "listen 'unix:#{temp_dir}/bontebok.sock'\nmax_workers 1\n")
+    hangs = temp_file("hangs")
+    release(1)
+    server = start_current("-c", shared, listen: [])
+    File.write(shared, <<~RUBY)
+      listen 'unix:#{temp_dir}/bontebok.sock', 'name.invalid:0'
+      max_workers 1
+      Addrinfo.define_singleton_method(:getaddrinfo) do |host, *rest|
+        raise SocketError if rest.last == Socket::AI_NUMERICHOST
+        $stderr.puts "looks up \#{host}"
+        sleep 0.01 while File.exist?('#{hangs}')
+        [Addrinfo.tcp("127.0.0.1", 0)]
+      end
+    RUBY
+    server.signal("USR2")
+    server.wait_for_output(/looks up name\.invalid/)
+    server.signal("TTOU")
+    server.wait_for_output(/1 worker is the minimum/) # the supervisor does not wait
+    File.unlink(hangs)
+    server.wait_for_output(/master \(pid \d+\) has left/)
+    assert_serves 1, server
+  end
+
   def test_a_number_of_workers_that_signals_have_set_stays
     release(1)
     server = start_current("-w", "1")

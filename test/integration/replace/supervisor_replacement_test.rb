@@ -1,18 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/control_case"
+require_relative "../support/supervisor_case"
 
 # `bontebok deploy --supervisor`: the supervisor executes its start command in its own place.
 class SupervisorReplacementTest < Support::TestCase
-  include ControlCase
+  include SupervisorCase
 
-  COMMAND = ["deploy", "--supervisor"].freeze
   TEXT = /\Athe supervisor runs bontebok \S+, ruby \S+\n\z/
-
-  def setup
-    FileUtils.mkdir("#{temp_dir}/tmp")
-  end
 
   def test_children_listeners_and_descriptors_stay
     release(1)
@@ -42,29 +37,6 @@ class SupervisorReplacementTest < Support::TestCase
     assert_match(/this version cannot take the place of bontebok #{Bontebok::VERSION}: restart/, command.output.text)
     assert_equal former, workers(server)
     assert_serves 1, server
-  end
-
-  def test_signals_that_arrive_while_the_program_starts
-    release_with_bontebok(1, Bontebok::VERSION)
-    server = start_release
-    replace_slowly(server)
-    %w[HUP USR1 USR2 TTIN TTOU].each { |name| server.signal(name) }
-    FileUtils.touch("#{temp_dir}/go")
-    server.wait_for_output(/the supervisor runs bontebok 99/)
-    assert_serves 1, server
-    server.signal("USR1")
-    server.wait_for_output(/workers are replaced one after/)
-    assert_equal 0, server.stop.exitstatus
-  end
-
-  def test_term_ends_the_program_that_starts_and_the_workers_finish
-    release_with_bontebok(1, Bontebok::VERSION)
-    server = start_release
-    processes = [master(server), *workers(server)]
-    replace_slowly(server)
-    server.signal("TERM")
-    assert_equal Signal.list["TERM"], server.wait.termsig
-    eventually { processes.all? { |pid| gone?(pid) } }
   end
 
   # The trial succeeds.
@@ -100,9 +72,14 @@ class SupervisorReplacementTest < Support::TestCase
     server.stop
     release_with_bontebok(1, Bontebok::VERSION)
     server = start_release("--user", "nobody")
-    File.chown(Etc.getpwnam("nobody").uid, nil, "#{temp_dir}/releases/1/lib/bontebok")
+    release_with_bontebok(2, "99.1.2")
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    remove_release(1)
+    File.chown(Etc.getpwnam("nobody").uid, nil, "#{temp_dir}/releases/2/lib/bontebok")
     assert_command 1, %r{the supervisor runs as root, and another user can change /.*/lib/bontebok/}, *COMMAND
-    assert_serves 1, server
+    File.chown(0, nil, "#{temp_dir}/releases/2/lib/bontebok")
+    assert_command 0, /runs bontebok 99\.1\.2/, *COMMAND
+    assert_serves 2, server
   end
 
   def test_a_newer_version_takes_the_place
@@ -128,31 +105,49 @@ class SupervisorReplacementTest < Support::TestCase
     assert_match(/the server stops/, waiting.output.text)
   end
 
+  # The supervisor raises its limit, and commands of the application have the limit of the start.
+  def test_the_limit_of_open_files
+    release(1, "config.ru" => "run ->(_) { [200, {}, [`sh -c 'ulimit -n'`]] }")
+    server = start_current("-w", "1", "--control", control,
+                           command: ["sh", "-c", 'ulimit -Sn 200; exec "$@"', "sh", *ruby_client])
+    former = open_files(server)
+    assert_command 0, TEXT, *COMMAND
+    assert_equal former, open_files(server)
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait"
+    assert_equal "200\n", server.get.body
+  end
+
+  # The name is in Latin-1.
+  def test_a_path_that_is_no_utf8
+    release(1)
+    server = start("--restart-file", "#{temp_dir}/l\xE4tin".b)
+    message = "RestartFile is not in UTF-8, so only a restart deploys"
+    assert_command 1, /#{message}/, "deploy", "--wait"
+    assert_command 1, /#{message}/, *COMMAND
+    assert_serves 1, server
+    assert_equal 0, server.stop.exitstatus
+  end
+
+  def test_a_deploy_ends_the_trial
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    release_with_bontebok(2, "99.1.2", "def check\n", "\\0warn 'in the trial'\nsleep 0.01 until File.exist?('go')\n")
+    waiting = start_command(*COMMAND)
+    server.wait_for_output(/^in the trial$/)
+    temp_file("releases/2/config.ru", "sleep 0.01 until File.exist?('end')\n#{Releases::APP}")
+    deploy = start_command("deploy", "--wait")
+    server.wait_for_output(/the command deploy: a new master/)
+    temp_file("releases/2/go")
+    assert_equal 3, waiting.wait.exitstatus
+    assert_match(/busy: another command came first/, waiting.output.text)
+    temp_file("releases/2/end")
+    assert_equal 0, deploy.wait.exitstatus
+  end
+
   private
 
-  def start_release(*args)
-    start_current("-w", "1", "--control", control, *args, command: [RbConfig.ruby, "exe/bontebok"])
-  end
-
-  # A release with its own Bontebok, in whose file for the state `before` becomes `after`.
-  def release_with_bontebok(number, version, before = "", after = "")
-    super(number, version)
-    state = "#{temp_dir}/releases/#{number}/lib/bontebok/processes/supervisor/state.rb"
-    File.write(state, File.read(state).sub(before, after))
-  end
-
-  # Starts a command. The executed program waits for the file "go" before it loads Bontebok.
-  def replace_slowly(server)
-    release_with_bontebok(2, "99.1.2")
-    program = "#{temp_dir}/releases/2/exe/bontebok"
-    File.write(program, <<~RUBY + File.read(program))
-      if ENV["BONTEBOK_SUPERVISOR_STATE"].to_s.include?("client")
-        warn "executed"
-        sleep 0.01 until File.exist?("#{temp_dir}/go")
-      end
-    RUBY
-    start_command(*COMMAND)
-    server.wait_for_output(/^executed$/)
+  def open_files(server)
+    File.read("/proc/#{server.pid}/limits")[/^Max open files.*/]
   end
 
   def descriptors(server)

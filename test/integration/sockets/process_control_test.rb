@@ -21,6 +21,17 @@ class ProcessControlTest < Support::TestCase
     refute_path_exists control
   end
 
+  # The process becomes a supervisor.
+  def test_a_deploy_with_workers_in_the_new_configuration
+    path = temp_file("shared.rb", "max_workers 0\n")
+    release(1)
+    server = start_current("-c", path, "--control", control)
+    File.write(path, "max_workers 1\n")
+    assert_command 0, "the new code serves\n", "deploy", "--wait"
+    assert_equal [server.pid, 1], status.values_at("pid", "workers")
+    assert_equal 0, server.stop.exitstatus
+  end
+
   def test_a_deploy_that_fails
     server = start
     release(2, "config.ru" => "raise 'no good'")

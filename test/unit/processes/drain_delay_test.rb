@@ -11,7 +11,7 @@ class DrainDelayTest < Minitest::Test
 
   def setup
     super
-    @announced = false
+    @drains = false
     @stops = 0
     @now = 100.0
   end
@@ -20,7 +20,7 @@ class DrainDelayTest < Minitest::Test
     delay = make(5)
     assert_equal [nil, nil], [delay.deadline, delay.step]
     at(0) { delay.begin(ready: true) }
-    assert_equal [true, 105.0], [@announced, delay.deadline]
+    assert_equal [true, 105.0], [@drains, delay.deadline]
     assert_equal ["draining: stops in 5 s"], text_of(written)
     at(4.9) { delay.tick }
     at(4.9) { assert_in_delta 0.1, delay.step }
@@ -40,13 +40,13 @@ class DrainDelayTest < Minitest::Test
   def test_without_a_delay_the_stop_begins_at_once
     delay = make(0)
     delay.begin(ready: true)
-    assert_equal [1, false, nil], [@stops, @announced, delay.deadline]
+    assert_equal [1, false, nil], [@stops, @drains, delay.deadline]
   end
 
   def test_a_server_that_is_not_ready_stops_at_once
     delay = make(5)
     delay.begin(ready: false)
-    assert_equal [1, false, nil], [@stops, @announced, delay.deadline]
+    assert_equal [1, false, nil], [@stops, @drains, delay.deadline]
   end
 
   def test_a_wait_has_a_limit_so_that_a_freeze_is_noticed
@@ -59,7 +59,7 @@ class DrainDelayTest < Minitest::Test
   private
 
   def make(seconds)
-    Bontebok::DrainDelay.new(seconds, ->(value) { @announced = value }, log: @log) { @stops += 1 }
+    Bontebok::DrainDelay.new(seconds, ->(drains) { @drains = drains }, log: @log) { @stops += 1 }
   end
 
   def at(seconds, &)

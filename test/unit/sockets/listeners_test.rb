@@ -48,6 +48,19 @@ class ListenersTest < Support::ListenersCase
     assert(both.all? { |listener| listener.socket.closed? })
   end
 
+  # The next configuration can name the host, or the port that the kernel chose.
+  def test_an_address_with_another_name_keeps_its_socket
+    former = listening("127.0.0.1:0")
+    port = former.first.server_port
+    names = Bontebok::HostNames::Table.new({ "name:#{port}" => ["127.0.0.1"] })
+    ["127.0.0.1:#{port}", "name:#{port}"].each do |address|
+      config = Bontebok::Config.new({ listen: [address, "127.0.0.1:0"] }, env: {})
+      kept, added = former.next(config, names).to_a
+      assert_same former.first, kept
+      assert_nil added.socket
+    end
+  end
+
   def test_a_bind_without_free_descriptors_fails
     require "bontebok/bontebok"
     failures = (0..9).map { |room| with_descriptors(room) { failure_to_bind } }

@@ -42,6 +42,19 @@ class RootFilesTest < Support::TestCase
     assert_own @file
   end
 
+  # Everybody can add a file, for example a library to a directory of RUBYLIB.
+  def test_a_directory_in_which_everybody_can_make_files
+    assert_own temp_dir
+    File.chmod(0o1777, temp_dir)
+    refute_own temp_dir
+    link = "#{File.dirname(temp_dir)}/link-#{File.basename(temp_dir)}"
+    File.symlink(temp_dir, link)
+    refute_own link
+    assert_own "#{link}/code.rb"
+  ensure
+    FileUtils.rm_f(link) if link
+  end
+
   def test_links
     link = "#{temp_dir}/link.rb"
     File.symlink(File.basename(@file), link)

@@ -7,9 +7,12 @@ require_relative "../../version"
 module Bontebok
   # Obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command arrives on the control socket (see
   # ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with another deploy. Supervisor and
-  # SingleProcess include this module. They have #obey_command, #stops?, #ends?, #announce and #server_status.
+  # SingleProcess include this module. They have #obey_command, #stops?, #ends? and #server_status.
   module Control
     BUSY = 3
+    # The environment variable with the descriptor of a command that waits for this program. The former program, with
+    # `-w 0`, has executed it (InPlaceDeploy).
+    CLIENT = "BONTEBOK_CLIENT"
     STOPS = "the server stops"
     private_constant :STOPS
 
@@ -23,6 +26,19 @@ module Bontebok
       @log.info("takes commands at #{path}")
     rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
       @log.warn("no commands are taken: #{e.message}")
+    end
+
+    # Called before the process forks or loads the application.
+    def take_waiting_client
+      number = ENV.delete(CLIENT) or return
+      @starting_client = ControlClient.new(UNIXSocket.for_fd(Integer(number, 10)))
+    rescue SystemCallError, ArgumentError
+      nil
+    end
+
+    # Called when the server serves.
+    def finish_deploy
+      @starting_client&.finish(0, "the new code serves")
     end
 
     # True if this server may start while another one serves. Then it takes over the control socket when it is ready.
@@ -74,6 +90,11 @@ module Bontebok
       @drains = request["command"] == "drain"
       announce(@drains)
       client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
+    end
+
+    # Shows clients and load balancers that the server will stop (true), or shows it no longer (false).
+    def announce(drains)
+      @listeners.worker_links.draining = drains
     end
 
     # The client is another server (OtherServer), which gets copies of the TCP listeners and of the shared queue.

@@ -19,11 +19,6 @@ module Bontebok
       # True if the threads were told to end.
       def ends? = @deadline
 
-      # See DrainDelay.
-      def announce(value)
-        @listeners.worker_links.draining = value
-      end
-
       # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
       def leave(status = 0)
         return stop_deploying if @deadline

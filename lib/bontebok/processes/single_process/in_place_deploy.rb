@@ -9,8 +9,6 @@ module Bontebok
     # The part of SingleProcess that deploys new code. The process finishes its requests and executes the start command
     # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program.
     module InPlaceDeploy
-      # The environment variable with the descriptor of a command that waits for the deploy.
-      CLIENT = "BONTEBOK_CLIENT"
       # The environment variable that is set if the command `drain` was given.
       DRAINS = "BONTEBOK_DRAINS"
 
@@ -48,14 +46,6 @@ module Bontebok
         announce(@drains)
       end
 
-      # Called in the new program when it serves.
-      def finish_deploy
-        number = ENV.delete(CLIENT) or return
-        ControlClient.new(UNIXSocket.for_fd(Integer(number, 10))).finish(0, "the new code serves")
-      rescue SystemCallError, ArgumentError
-        nil
-      end
-
       # Called with TERM. During a deploy, the process ends instead of being executed again.
       def stop_deploying
         return unless @kept
@@ -85,7 +75,7 @@ module Bontebok
         return {} if @waiting_client.nil? || @waiting_client.closed?
 
         @waiting_client.to_io.close_on_exec = false
-        { CLIENT => @waiting_client.to_io.fileno.to_s }
+        { Control::CLIENT => @waiting_client.to_io.fileno.to_s }
       end
     end
   end

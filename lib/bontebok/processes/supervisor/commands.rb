@@ -43,6 +43,12 @@ module Bontebok
         client.finish(0, "a new master is executed") unless request["wait"]
       end
 
+      # The masters tell workers that are not on the supervisor's scoreboard (see Successor#worker_links).
+      def announce(drains)
+        super
+        @masters.tell(drains ? :announce : :recall)
+      end
+
       # All values are JSON.
       def server_status
         former = @former.first if @masters.keeps?

@@ -52,7 +52,6 @@ module Bontebok
         own_end, master_end = Handshake.pair
         reader, stderr = IO.pipe
         child = fork_child(number, own_end, reader) { |channel| become_master(channel, master_end, stderr) }
-        child.tell(:announce) if @drains || stops?
         report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
         @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report, @waiting_canary)
         @waiting_canary = nil
@@ -67,7 +66,7 @@ module Bontebok
 
       def fork_child(number, *to_close, &)
         own = [@events, StartFailure, *@control, *@newcomers, *@life_line, *@deploys.values, *@trial,
-               *@listeners.other]
+               *@listeners.other, *@starting_client]
         Child.fork(number, to_close: [*own, *to_close], &)
       end
 
@@ -105,6 +104,7 @@ module Bontebok
       # Called when a master has loaded the application. Returns whether its listeners listen.
       def open_listeners(child)
         @deploys[child]&.listen
+        child.tell(@drains || @drain_delay.begun? ? :announce : :recall)
         true
       rescue StartError => e
         @log.error(e.message)

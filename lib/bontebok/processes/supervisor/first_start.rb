@@ -28,6 +28,7 @@ module Bontebok
       def note_ready
         open_control if beside_another?
         @listeners.own
+        finish_deploy
         StartLines.write_ready(@log, @began)
         StartFailure.close
       end

@@ -17,12 +17,6 @@ module Bontebok
       # True if the workers were told to end.
       def ends? = @stopping
 
-      # See DrainDelay. A master whose workers are on a scoreboard of their own must be told.
-      def announce(value)
-        @listeners.worker_links.draining = value
-        @masters.tell(value ? :announce : :recall)
-      end
-
       def leave
         return if @stopping
         return @departure.insist if @departure

@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../../sockets/passed_listeners"
-require_relative "../../system/root_files"
+require_relative "../../system/code_files"
+require_relative "../../system/early_signals"
 require_relative "../../system/start_command"
 require_relative "../deploy_report"
 require_relative "../pidfile"
+require_relative "held_signals"
 require_relative "state"
 require_relative "trial"
 
@@ -14,11 +16,6 @@ module Bontebok
     # The pid, the children and the descriptors stay. First a child tries the new program (Trial). If the program is
     # good, this process executes it and passes its State. Resumption is the part of the new program.
     module Replacement
-      # Signals that the new program finds ignored. Ruby unblocks all signals when it starts, and these signals would
-      # end it. TERM, QUIT and INT end it, as asked: then the masters finish their requests and end, too.
-      IGNORED = %w[HUP USR1 USR2 TTIN TTOU].freeze
-      private_constant :IGNORED
-
       # Called in the new program, instead of #run. From now on the supervisor handles the signals, and only #work can
       # fail.
       def resume(state)
@@ -28,6 +25,7 @@ module Bontebok
         @masters.restore(state.masters)
         take_control(*state.listeners("control"))
         @adopted.take
+        [*state["signals"], *EarlySignals.take].each { |name| @events.push(name) }
         clients = state.copies("client").map { |io| ControlClient.new(io) }
         state.close
         tell(state["failure"], *clients)
@@ -59,19 +57,11 @@ module Bontebok
         return client.finish(1, "the application was loaded by rackup, so only a restart helps") if @app
         return client.finish(Control::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
 
-        file = changeable_file
+        file = CodeFiles.changeable if @config.account.change?
         return client.finish(1, "the supervisor runs as root, and another user can change #{file}") if file
 
         @log.info("the command deploy --supervisor: a child tries the new program")
         @trial = start_trial(client)
-      end
-
-      # Returns a file with code of the supervisor that another user than root can change.
-      def changeable_file
-        return unless @config.account.change?
-
-        code = $LOADED_FEATURES.select { |path| path.start_with?("/") }
-        [*StartCommand.files, *code].find { |path| !RootFiles.own?(path) }
       end
 
       def start_trial(client)
@@ -98,20 +88,21 @@ module Bontebok
       def judge_trial
         verdict = @trial&.verdict or return
         return end_trial(verdict) unless verdict == true
-        return end_trial("another command came first") if stops? || busy?
+        return end_trial("busy: another command came first", Control::BUSY) if stops? || busy?
 
-        Core.hold_signals(*held_signals)
+        HeldSignals.hold
         Thread.pass # Ruby runs the handlers of the signals that have arrived
         signals = @events.take
         return replace_program if signals.empty?
 
-        Core.release_signals(*held_signals)
+        HeldSignals.release
         signals.each { |signal| @events.push(signal) } # they are handled first
       end
 
-      def end_trial(reason)
+      # status: the exit status of the command.
+      def end_trial(reason, status = 1)
         @log.error("the supervisor is not replaced: #{reason}")
-        @trial.fail(reason)
+        @trial.fail(reason, status)
         @trial = nil
       end
 
@@ -121,25 +112,13 @@ module Bontebok
         state = state_to_pass("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
         state.pass_descriptors
         @log.info("the supervisor executes the new program")
-        ignoring_signals do |names|
+        HeldSignals.ignore do |names|
           StartCommand.execute({ **state.with("ignored" => names).variable, **@service.variables })
         end
       rescue SystemCallError, JSON::GeneratorError => e
         state&.pass_descriptors(pass: false)
-        Core.release_signals(*held_signals)
+        HeldSignals.release
         end_trial(e.message)
-      end
-
-      # Yields the signals that were not ignored before.
-      def ignoring_signals
-        former = IGNORED.to_h { |name| [name, Signal.trap(name, "IGNORE")] }
-        yield former.reject { |_, handler| handler == "IGNORE" }.keys
-      ensure
-        former.each { |name, handler| Signal.trap(name, handler) }
-      end
-
-      def held_signals
-        SIGNALS.map { |name| Signal.list.fetch(name) }
       end
 
       def state_to_pass(others = {})

@@ -9,12 +9,14 @@ require_relative "../../sockets/listeners"
 require_relative "../../sockets/passed_listeners"
 require_relative "../../sockets/service/service_report"
 require_relative "../../sockets/worker_links"
+require_relative "../../system/early_signals"
 require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 require_relative "../../system/working_directory"
 require_relative "../pidfile"
 require_relative "../process_preparation"
 require_relative "../supervisor"
+require_relative "held_signals"
 require_relative "state"
 
 module Bontebok
@@ -67,13 +69,13 @@ module Bontebok
       def prepare
         File.umask(@state.fetch("umask"))
         WorkingDirectory.enter(@state.fetch("directory"), "the former supervisor")
-        ProcessPreparation.again
       end
 
       def supervisor
         @state.check
         config = SupervisorConfig.new(@state.fetch("config"), Former.new(Account.new(*@state.fetch("user"))))
         log = Log.new(format: config[:log_format], level: config[:log_level])
+        ProcessPreparation.again(log)
         Supervisor.new(config, listeners(log), log: log,
                                                service: ServiceReport.new(@manager, ListenerStore.new(@manager)))
       end
@@ -95,10 +97,12 @@ module Bontebok
 
       def go_back(error)
         former = @state["former"] or raise error
-        state = @state.with("former" => nil, "failure" => "the new program has failed: #{error.message}")
         $stderr.write(error.full_message(highlight: false))
-        state.pass_descriptors
-        StartCommand.execute_former(former, { **state.variable, **@manager.variables })
+        @state.pass_descriptors
+        HeldSignals.hold
+        state = @state.with("former" => nil, "failure" => "the new program has failed: #{error.message}",
+                            "signals" => EarlySignals.take)
+        HeldSignals.ignore { StartCommand.execute_former(former, { **state.variable, **@manager.variables }) }
       end
     end
   end

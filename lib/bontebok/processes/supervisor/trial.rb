@@ -42,10 +42,10 @@ module Bontebok
         @report.client
       end
 
-      # reason: why the program does not take the supervisor's place.
-      def fail(reason)
+      # reason: why the program does not take the supervisor's place. status: the exit status of the command.
+      def fail(reason, status)
         @report.take(copy: true)
-        @report.finish(1, reason)
+        @report.finish(status, reason)
         @child.kill unless @child.ended?
         Process.detach(@child.pid)
         close

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require_relative "root_files"
+require_relative "start_command"
+
+module Bontebok
+  # The files from which the start command takes its code if this process executes it again: those that the command
+  # names, those that `require` and RubyGems have loaded, and those that Bundler looks for. The command can lead to
+  # another release now, so the files of that release count. Used by a supervisor that stays root (RootFiles).
+  module CodeFiles
+    # What Bundler reads, or what names files that Bundler reads.
+    BUNDLER = %w[Gemfile gems.rb Gemfile.lock gems.locked .bundle .bundle/config].freeze
+
+    class << self
+      # Returns a path that another user than root can change, or nil. Raises SystemCallError.
+      def changeable
+        [*StartCommand.files, *loaded, *bundler].uniq.find { |path| !RootFiles.own?(path) }
+      end
+
+      private
+
+      # RubyGems and Bundler have settings in the home directory.
+      def loaded
+        names = [*$LOADED_FEATURES, *gems, StartCommand.environment["HOME"]].compact
+        names.select { |name| name.start_with?("/") }.map { |name| existing(StartCommand.again(name)) }
+      end
+
+      # RubyGems evaluates gemspecs. Ruby can run without RubyGems.
+      def gems
+        defined?(Gem) ? [*Gem.path, *Gem.loaded_specs.each_value.map(&:loaded_from)] : []
+      end
+
+      # Another version of a gem has another directory beside that of the present version.
+      def existing(path)
+        File.exist?(path) ? path : existing(File.dirname(path))
+      end
+
+      def bundler
+        return [] unless defined?(Bundler)
+
+        gemfile = gemfile_of_environment
+        places = gemfile ? [File.dirname(gemfile)] : ways(StartCommand.directory)
+        names = places.product(BUNDLER).map { |place, name| File.join(place, name) }
+        [places.first, *names, "#{gemfile}.lock"].select { |path| File.exist?(path) }
+      end
+
+      # Without BUNDLE_GEMFILE, Bundler looks for a Gemfile in the working directory and above it.
+      def gemfile_of_environment
+        path = StartCommand.environment["BUNDLE_GEMFILE"]
+        path && File.expand_path(path, StartCommand.directory)
+      end
+
+      def ways(directory)
+        parent = File.dirname(directory)
+        parent == directory ? [directory] : [directory, *ways(parent)]
+      end
+    end
+  end
+end
