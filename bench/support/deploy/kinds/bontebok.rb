@@ -18,7 +18,7 @@ module Bench
       # The command that listens on the address.
       def server(*options)
         plain = Contestants.ours(@address, 2, @app.rackup).first
-        Contestants.with(plain, name, *options)
+        Contestants.with(plain, name, *@app.options, *options)
       end
 
       # The command with adopted listeners.
