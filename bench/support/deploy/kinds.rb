@@ -3,13 +3,15 @@
 require_relative "kinds/own"
 require_relative "kinds/puma"
 require_relative "kinds/reuse_port"
+require_relative "kinds/rollback"
 require_relative "kinds/start_server"
 require_relative "kinds/systemd"
 require_relative "kinds/unicorn"
 
 module Bench
   module Deploys
-    KINDS = [Own, StartServer, SharedListener, ReusePort, UnixRename, Systemd, PumaHot, PumaPhased, Unicorn].freeze
+    KINDS = [Own, Rollback, StartServer, SharedListener, ReusePort, UnixRename, Systemd, PumaHot, PumaPhased,
+             Unicorn].freeze
 
     # The kinds with one of these words in their names; nil: all kinds. An unknown word ends the program.
     def self.kinds(words)

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 require_relative "../aim"
+require_relative "../median"
 
 module Bench
   module Deploys
     # The table of bench/deploy, and the aims.
     class Report
       COLUMNS = ["deploy", "behind", "connections", "requests", "lost", "deploys", "failed",
-                 "slowest", "without deploys", "p99.9", "without deploys"].freeze
+                 "one takes", "slowest", "without deploys", "p99.9", "without deploys"].freeze
       WORDS = 3 # columns with words; the others have numbers
       # How much longer requests may take during deploys.
       COST = 1.5
@@ -25,8 +26,8 @@ module Bench
       def add(row)
         @rows << row
         times = %w[max p999].flat_map { |name| [row.result, row.quiet].map { |one| milliseconds(one, name) } }
-        puts "| #{[row.kind.title, row.site&.name, row.mode, row.result.requests, lost(row.result), row.deploys,
-                   row.failed, *times].join(' | ')} |"
+        puts "| #{[row.kind.title, row.site&.name, row.mode, row.result.requests, lost(row.result), row.times.size,
+                   row.failed, one_takes(row), *times].join(' | ')} |"
         $stdout.flush
       end
 
@@ -49,6 +50,9 @@ module Bench
         lost = result.errors.select { |_, count| count.positive? }.map { |kind, count| "#{count} #{kind}" }
         lost.empty? ? 0 : lost.join(", ")
       end
+
+      # The median.
+      def one_takes(row) = Bench.median(row.times)&.then { |seconds| (seconds * 1000).round }
 
       def milliseconds(result, name) = format("%.1f", result.latency_us.fetch(name) / 1000.0)
     end

@@ -7,9 +7,10 @@ require_relative "proxy"
 
 module Bench
   module Deploys
-    # The measurement of one kind. site: the Proxy::Site in front of the server, or nil. deploys: deploys that were
-    # complete before the load ended. failed: deploys that failed. quiet: the Load::Result without deploys.
-    Row = Struct.new(:kind, :site, :mode, :result, :deploys, :failed, :quiet)
+    # The measurement of one kind. site: the Proxy::Site in front of the server, or nil. times: seconds that each deploy
+    # took that was complete before the load ended. failed: deploys that failed. quiet: the Load::Result without
+    # deploys.
+    Row = Struct.new(:kind, :site, :mode, :result, :times, :failed, :quiet)
 
     # Starts a server, and measures the same load twice: without deploys, and with one deploy after the other.
     class Run
@@ -30,13 +31,15 @@ module Bench
       def measure(kind, mode, site = nil)
         started(kind, site) do |server, address|
           quiet = load(address, mode)
-          deploys = failed = 0
+          times = []
+          failed = 0
           result = beside(-> { load(address, mode) }) do |still_running|
+            began = now
             deployed = try { server.deploy }
             failed += 1 unless deployed
-            deploys += 1 if deployed && still_running.call
+            times << (now - began) if deployed && still_running.call
           end
-          Row.new(kind, site, mode, result, deploys, failed, quiet)
+          Row.new(kind, site, mode, result, times, failed, quiet)
         end
       end
 
