@@ -6,7 +6,8 @@ require_relative "start_command"
 module Bontebok
   # The files from which the start command takes its code if this process executes it again: those that the command
   # names, those that `require` and RubyGems have loaded, and those that Bundler looks for. The command can lead to
-  # another release now, so the files of that release count. Used by a supervisor that stays root (RootFiles).
+  # another release now, so the files of that release count. Those of this process count as well, because it is executed
+  # again if the new program fails. Used by a supervisor that stays root (RootFiles).
   module CodeFiles
     # What Bundler reads, or what names files that Bundler reads.
     BUNDLER = %w[Gemfile gems.rb Gemfile.lock gems.locked .bundle .bundle/config].freeze
@@ -22,7 +23,8 @@ module Bontebok
       # RubyGems and Bundler have settings in the home directory.
       def loaded
         names = [*$LOADED_FEATURES, *gems, StartCommand.environment["HOME"]].compact
-        names.select { |name| name.start_with?("/") }.map { |name| existing(StartCommand.again(name)) }
+        names = names.select { |name| name.start_with?("/") }
+        names.select { |name| File.exist?(name) } + names.map { |name| existing(StartCommand.again(name)) }
       end
 
       # RubyGems evaluates gemspecs. Ruby can run without RubyGems.

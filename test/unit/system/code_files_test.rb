@@ -33,14 +33,20 @@ class CodeFilesTest < Support::TestCase
 
   def test_a_loaded_file
     give_away "1/code/loaded.rb"
-    assert_changeable "#{current}/code/loaded.rb"
+    assert_changeable "#{File.realpath(temp_dir)}/1/code/loaded.rb"
   end
 
   def test_a_file_of_the_next_release
-    give_away "1/code/loaded.rb"
-    assert_changeable nil, SWITCH
     give_away "2/code/loaded.rb"
+    assert_changeable nil
     assert_changeable "#{current}/code/loaded.rb", SWITCH
+  end
+
+  # The former program is executed again if the new one fails.
+  def test_a_file_of_the_former_release
+    give_away "1/code/loaded.rb"
+    assert_changeable "#{File.realpath(temp_dir)}/1/code/loaded.rb", SWITCH
+    assert_changeable nil, "#{SWITCH}; File.rename('../1/code', '../1/gone')"
   end
 
   # The name of the directory often has the version.
