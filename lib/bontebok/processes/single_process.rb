@@ -77,12 +77,12 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok")
-      take_waiting_client
+      inherit_commands
       ForkGuard.install { [@listeners, StartFailure, @log, *@control, *@newcomers].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) unless @app
       @listeners.bind
-      keep_draining
+      announce(@drains)
       @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
     end
 

@@ -78,7 +78,7 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok supervisor")
-      take_waiting_client
+      inherit_commands
       ForkGuard.install do
         [@listeners, Channel, StartFailure, @log, *@life_line, *@control, *@newcomers].each(&:disown)
       end
@@ -87,6 +87,7 @@ module Bontebok
       @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
       prepare_to_adopt
       @masters = generations
+      announce(@drains) if @drains
       @directory = WorkingDirectory.keep
       StartCommand.enter(@directory) unless @app
       watch_restart_file

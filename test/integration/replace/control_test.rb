@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/control_case"
 
-# The commands for a running server: `bontebok deploy`, `bontebok status` and so on (docs/DEPLOYMENT.md).
+# The commands for a running server: `bontebok deploy`, `bontebok status` and so on (docs/DEPLOYS.md).
 class ControlTest < Support::TestCase
   include ControlCase
 

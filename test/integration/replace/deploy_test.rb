@@ -5,7 +5,7 @@ require_relative "../support/process_tree"
 require_relative "../support/releases"
 
 # USR2 deploys the release to which the link `current` leads: gems, configuration and application are read again, and
-# the supervisor keeps its pid (docs/DEPLOYMENT.md).
+# the supervisor keeps its pid (docs/DEPLOYS.md).
 class DeployTest < Support::TestCase
   include ProcessTree
   include Releases

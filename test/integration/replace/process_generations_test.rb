@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../support/process_tree"
 
 # A change of RestartFile starts a new generation: a master with its workers. The former generation serves until the
-# next generation is ready (docs/DEPLOYMENT.md).
+# next generation is ready (docs/DEPLOYS.md).
 class ProcessGenerationsTest < Support::TestCase
   include ProcessTree
 

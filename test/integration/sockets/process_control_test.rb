@@ -25,10 +25,12 @@ class ProcessControlTest < Support::TestCase
   def test_a_deploy_with_workers_in_the_new_configuration
     path = temp_file("shared.rb", "max_workers 0\n")
     release(1)
-    server = start_current("-c", path, "--control", control)
+    server = start_current("-c", path, "--control", control, "--ready-path", "/ready")
+    assert_command 0, /choose other servers/, "drain"
     File.write(path, "max_workers 1\n")
     assert_command 0, "the new code serves\n", "deploy", "--wait"
-    assert_equal [server.pid, 1], status.values_at("pid", "workers")
+    assert_equal [server.pid, 1, "draining"], status.values_at("pid", "workers", "state")
+    assert_equal 503, server.get("/ready").status
     assert_equal 0, server.stop.exitstatus
   end
 

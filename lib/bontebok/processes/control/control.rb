@@ -10,9 +10,11 @@ module Bontebok
   # SingleProcess include this module. They have #obey_command, #stops?, #ends? and #server_status.
   module Control
     BUSY = 3
-    # The environment variable with the descriptor of a command that waits for this program. The former program, with
-    # `-w 0`, has executed it (InPlaceDeploy).
+    # Environment variables that a process with `-w 0` sets for the program that it executes in its place
+    # (InPlaceDeploy): the descriptor of a command that waits for this program, and whether the command `drain` was
+    # given.
     CLIENT = "BONTEBOK_CLIENT"
+    DRAINS = "BONTEBOK_DRAINS"
     STOPS = "the server stops"
     private_constant :STOPS
 
@@ -28,8 +30,9 @@ module Bontebok
       @log.warn("no commands are taken: #{e.message}")
     end
 
-    # Called before the process forks or loads the application.
-    def take_waiting_client
+    # Takes what the former program has left. Called before the process forks or loads the application.
+    def inherit_commands
+      @drains ||= !ENV.delete(DRAINS).nil?
       number = ENV.delete(CLIENT) or return
       @starting_client = ControlClient.new(UNIXSocket.for_fd(Integer(number, 10)))
     rescue SystemCallError, ArgumentError

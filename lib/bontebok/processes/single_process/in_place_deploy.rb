@@ -9,9 +9,6 @@ module Bontebok
     # The part of SingleProcess that deploys new code. The process finishes its requests and executes the start command
     # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program.
     module InPlaceDeploy
-      # The environment variable that is set if the command `drain` was given.
-      DRAINS = "BONTEBOK_DRAINS"
-
       private
 
       def watch_restart_file
@@ -40,12 +37,6 @@ module Bontebok
         @lanes.retire
       end
 
-      # Called in the new program before it listens.
-      def keep_draining
-        @drains = !ENV.delete(DRAINS).nil?
-        announce(@drains)
-      end
-
       # Called with TERM. During a deploy, the process ends instead of being executed again.
       def stop_deploying
         return unless @kept
@@ -64,7 +55,7 @@ module Bontebok
         return 0 if @events.take.intersect?(%w[TERM QUIT INT])
 
         %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
-        drains = @drains ? { DRAINS => "1" } : {}
+        drains = @drains ? { Control::DRAINS => "1" } : {}
         StartCommand.execute(PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable)
       rescue SystemCallError => e
         @log.error("the start command cannot be executed", e)
