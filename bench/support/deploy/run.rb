@@ -16,6 +16,7 @@ module Bench
     class Run
       OPTIONS = { "new" => ["--close"], "kept" => [] }.freeze
       WARM_UP = 1000 # requests
+      QUIET = 100_000 # requests without deploys, at most
       PAUSE = 1 # seconds between the beginnings of two deploys, at least
 
       # app: the Application. rate: requests that are due per second; nil: as many as the server serves.
@@ -30,7 +31,7 @@ module Bench
       # Returns a Row. Raises Failed if the server or the proxy does not start.
       def measure(kind, mode, site = nil)
         started(kind, site) do |server, address|
-          quiet = load(address, mode)
+          quiet = load(address, mode, [@requests, QUIET].min)
           times = []
           failed = 0
           result = beside(-> { load(address, mode) }) do |still_running|
