@@ -9,6 +9,7 @@ class DeployBench < Rails::Application
   config.load_defaults 7.2
   config.eager_load = true
   config.secret_key_base = "0" * 64
+  config.logger = ActiveSupport::Logger.new($stderr) # no file in the working directory
   config.log_level = :warn
   routes.append { root to: "deploy_bench/pages#show" }
 

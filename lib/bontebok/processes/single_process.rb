@@ -78,7 +78,9 @@ module Bontebok
     def prepare
       Process.setproctitle("bontebok")
       inherit_commands
-      ForkGuard.install { [@listeners, StartFailure, @log, *@control, *@newcomers].each(&:disown) }
+      ForkGuard.install do
+        [@listeners, StartFailure, @log, *@control, *@newcomers, *@starting_client, *@waiting_client].each(&:disown)
+      end
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) unless @app
       @listeners.bind

@@ -15,7 +15,8 @@ module Bontebok
     class << self
       # Returns a path that another user than root can change, or nil. Raises SystemCallError.
       def changeable
-        [*StartCommand.files, *loaded, *bundler].uniq.find { |path| !RootFiles.own?(path) }
+        named = StartCommand.files.map { |path| existing(path) }
+        [*named, *loaded, *bundler].uniq.find { |path| !RootFiles.own?(path) }
       end
 
       private
@@ -32,7 +33,8 @@ module Bontebok
         defined?(Gem) ? [*Gem.path, *Gem.loaded_specs.each_value.map(&:loaded_from)] : []
       end
 
-      # Another version of a gem has another directory beside that of the present version.
+      # The path, or the directory in which it can be created. Another version of a gem has another directory beside
+      # that of the present version.
       def existing(path)
         File.exist?(path) ? path : existing(File.dirname(path))
       end
@@ -49,7 +51,7 @@ module Bontebok
       # Without BUNDLE_GEMFILE, Bundler looks for a Gemfile in the working directory and above it.
       def gemfile_of_environment
         path = StartCommand.environment["BUNDLE_GEMFILE"]
-        path && File.expand_path(path, StartCommand.directory)
+        File.expand_path(path, StartCommand.directory) unless path.to_s.empty?
       end
 
       def ways(directory)

@@ -66,16 +66,22 @@ module Bontebok
       end
 
       # The files and directories from which the executed program takes its code, as far as the command names them. The
-      # options of Bontebok name none: only a master loads the application and the configuration.
+      # options of Bontebok name none: only a master loads the application and the configuration. Paths of the
+      # environment are among them even if they are missing, because somebody can create them.
       def files
         env = environment
         options = env["RUBYOPT"].to_s.split(/\s|-[rI]/).reject(&:empty?)
         paths = env.values_at(*PATHS - ["RUBYOPT"]).compact.flat_map { |text| text.split(":", -1) }
-        named = [*@words.first(@words.size - @options), *options, *paths]
-        [*program(env), *named].map { |name| File.expand_path(name, @directory) }.select { |path| File.exist?(path) }
+        words = @words.first(@words.size - @options).map { |word| word.sub(/\A-[rI]/, "") }
+        named = full([*program(env), *words, *options]).select { |path| File.exist?(path) }
+        named + full(paths)
       end
 
       private
+
+      def full(names)
+        names.map { |name| File.expand_path(name, @directory) }
+      end
 
       def run(words, directory, env)
         program, *rest = words

@@ -164,6 +164,16 @@ class ControlTest < Support::TestCase
     assert_equal [200, "serving"], [server.get("/ready").status, status["state"]]
   end
 
+  # The process that the application has forked lives longer than the server.
+  def test_a_command_ends_if_one_process_fails_to_load_again
+    server = start_current("-w", "0", "--control", control)
+    release(2, "config.ru" => "File.write('../../pid', fork { sleep })\nraise 'broken'")
+    assert_command 1, //, "deploy", "--wait"
+    assert_equal 1, server.wait.exitstatus
+  ensure
+    Process.kill("KILL", Integer(File.read("#{temp_dir}/pid")))
+  end
+
   def test_a_command_without_a_server_fails
     assert_command 1, "bontebok: no server takes commands at #{control}\n", "status"
     assert_command 2, /unknown option --sideways/, "deploy", "--sideways"

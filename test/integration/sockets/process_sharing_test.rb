@@ -80,6 +80,15 @@ class ProcessSharingTest < Support::TestCase
     assert_equal workers(newcomer), pids(old)
   end
 
+  # The new program would not wait for the newcomer.
+  def test_the_supervisor_is_not_replaced_while_a_newcomer_starts
+    old = start
+    start_loading(old)
+    result = command("deploy", "--supervisor")
+    assert_equal 3, result.wait.exitstatus
+    assert_match(/busy: another server starts beside this one/, result.output.text)
+  end
+
   def test_the_old_server_stops_if_the_newcomer_ends
     old = start
     newcomer = start_loading(old)

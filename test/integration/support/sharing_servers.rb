@@ -28,9 +28,11 @@ module SharingServers
 
   def control = "#{temp_dir}/bontebok.control"
 
-  def status
-    command = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "status", "--json", "--control", control]
-    JSON.parse(Support::ChildProcess.run(*command).output.text)
+  def status = JSON.parse(command("status", "--json").output.text)
+
+  # Returns the ChildProcess, which has ended.
+  def command(*words)
+    Support::ChildProcess.run(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *words, "--control", control)
   end
 
   # The inodes of the TCP sockets of the supervisor.

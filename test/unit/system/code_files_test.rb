@@ -80,6 +80,27 @@ class CodeFilesTest < Support::TestCase
     assert_changeable lock, BUNDLER, "BUNDLE_GEMFILE" => gemfile
   end
 
+  # Bundler ignores the variable if it is empty.
+  def test_an_empty_name_of_a_gemfile
+    give_away "1/Gemfile"
+    assert_changeable "#{current}/Gemfile", BUNDLER, "BUNDLE_GEMFILE" => ""
+  end
+
+  # Another user could create the directory, and a command in it.
+  def test_a_missing_directory_of_path
+    temp_file("other/x", "")
+    path = "#{temp_dir}/other/bin:/usr/bin:/bin"
+    assert_changeable nil, "", "PATH" => path
+    give_away "other"
+    assert_changeable "#{temp_dir}/other", "", "PATH" => path
+  end
+
+  def test_a_directory_of_the_command
+    temp_file("other/x", "")
+    give_away "other"
+    assert_changeable "#{temp_dir}/other", "", {}, "-I#{temp_dir}/other"
+  end
+
   # RubyGems and Bundler have settings there.
   def test_the_home_directory
     give_away "1/home"
@@ -94,11 +115,13 @@ class CodeFilesTest < Support::TestCase
     File.chown(NOBODY, nil, "#{temp_dir}/#{name}")
   end
 
-  def assert_changeable(path, before = "", env = {})
+  # options: of ruby.
+  def assert_changeable(path, before = "", env = {}, *options)
     lead_to_the_first_release
     clean = { "PWD" => current, "RUBYLIB" => "#{ROOT}/lib", "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil, "HOME" => "/",
               "PATH" => "/usr/bin:/bin", "GEM_HOME" => nil, "GEM_PATH" => nil, "BEFORE" => before }
-    output, status = Open3.capture2(clean.merge(env), RbConfig.ruby, "#{current}/program.rb", chdir: current)
+    output, status = Open3.capture2(clean.merge(env), RbConfig.ruby, *options, "#{current}/program.rb",
+                                    chdir: current)
     assert_predicate status, :success?
     assert_equal "#{path.inspect}\n", output
   end

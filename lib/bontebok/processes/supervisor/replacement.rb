@@ -52,10 +52,12 @@ module Bontebok
         client&.finish(failure ? 1 : 0, failure || text)
       end
 
+      # The new program would not know a server that starts beside this one, and would not wait for it (Newcomer).
       def command_replace(client)
         return client.finish(1, "the server stops") if stops?
         return client.finish(1, "the application was loaded by rackup, so only a restart helps") if @app
         return client.finish(Control::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
+        return client.finish(Control::BUSY, "busy: another server starts beside this one") if newcomers?
 
         file = CodeFiles.changeable if @config.account.change?
         return client.finish(1, "the supervisor runs as root, and another user can change #{file}") if file
@@ -88,7 +90,7 @@ module Bontebok
       def judge_trial
         verdict = @trial&.verdict or return
         return end_trial(verdict) unless verdict == true
-        return end_trial("busy: another command came first", Control::BUSY) if stops? || busy?
+        return end_trial("busy: another command came first", Control::BUSY) if stops? || busy? || newcomers?
 
         HeldSignals.hold
         Thread.pass # Ruby runs the handlers of the signals that have arrived

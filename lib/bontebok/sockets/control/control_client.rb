@@ -69,6 +69,7 @@ module Bontebok
     def close
       @to_io.close
     end
+    alias disown close
 
     private
 
