@@ -102,6 +102,7 @@ module Bontebok
       each { |listener| close_one(listener) }
       @worker_links&.close
       @other&.leave
+      @other&.close
     end
 
     # Runs the block, which closes the sockets. Then ends the listening for all copies of these sockets. A process that

@@ -24,6 +24,23 @@ class NewcomerTest < Support::TestCase
     refute_predicate @newcomer.to_io, :closed?
   end
 
+  def test_a_server_that_stops_at_the_same_time
+    say(queue: true)
+    @newcomer.leave
+    assert_nil @other.read(1)
+    assert_predicate @newcomer, :takes_over?
+    @other.shutdown(:WR)
+    refute_predicate @newcomer, :takes_over?
+  end
+
+  def test_a_server_that_stops_learns_that_this_one_continues
+    say(queue: true)
+    @other.shutdown(:WR)
+    assert_predicate @newcomer, :hear
+    @newcomer.dismiss
+    assert_match(/this server continues/, @other.read)
+  end
+
   def test_a_server_that_shares_only_listeners
     say(queue: false)
     assert_equal [false, false, false], state

@@ -53,7 +53,11 @@ class OtherServerTest < Support::TestCase
     joined.queue[1].send("a message", 0)
     assert_equal "a message", links.queue.last.recv(100)
     assert_predicate other, :takes_over?
+    other.leave
+    assert_nil @peer.read(1)
+    @peer.write("c")
     @peer.close
+    assert_predicate other, :takes_over?
     refute_predicate other, :takes_over?
   ensure
     [links, joined, other].compact.each(&:close)

@@ -127,7 +127,7 @@ module Bontebok
       gone = [*@newcomers].each(&:hear).select(&:gone?)
       return if gone.empty?
 
-      gone.each(&:close)
+      gone.each(&:dismiss)
       @newcomers -= gone
       [*@listeners, *@control&.listener].each(&:reclaim)
     rescue SystemCallError => e
@@ -135,9 +135,11 @@ module Bontebok
     end
 
     # Called when the stop begins. If another server continues, it gets the idle connections. Otherwise their clients
-    # are told to close them.
+    # are told to close them. If both stop at the same time, at least one of them sees it here, because each tells the
+    # other first.
     def announce_end
-      if [*@listeners.other, *@newcomers].any?(&:takes_over?)
+      others = [*@listeners.other, *@newcomers].each(&:leave)
+      if others.any?(&:takes_over?)
         @log.info("another server gets the idle connections")
         @listeners.worker_links.hand_over
       else

@@ -42,6 +42,23 @@ module Bontebok
       @gone == true
     end
 
+    # Called if the other server stops. It learns that this one continues, because otherwise the end of the connection
+    # would say that this one stops as well.
+    def dismiss
+      @to_io.write_nonblock(ControlMessage.line(text: "this server continues"), exception: false)
+    rescue SystemCallError, IOError
+      nil
+    ensure
+      close
+    end
+
+    # Tells the other server that this one stops.
+    def leave
+      @to_io.shutdown(:WR)
+    rescue SystemCallError, IOError
+      nil
+    end
+
     def close
       @to_io.close
     end

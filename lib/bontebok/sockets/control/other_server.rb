@@ -99,20 +99,18 @@ module Bontebok
     end
 
     # True if the other server serves, and takes connections from the shared queue. It closes the connection when it
-    # stops.
+    # stops. If it has noticed that this server stops, it sends a message first.
     def takes_over?
-      @joined == true && @connection.read_nonblock(1, exception: false) == :wait_readable
+      @joined == true && !@connection.read_nonblock(1, exception: false).nil?
     rescue SystemCallError, IOError
       false
     end
 
-    # Called when this server stops. Processes that were forked may have copies of the connection.
+    # Tells the other server that this one stops. Processes that were forked may have copies of the connection.
     def leave
-      @connection.shutdown unless @connection.closed?
-    rescue SystemCallError # the other server has ended
+      @connection.shutdown(:WR)
+    rescue SystemCallError, IOError # the other server has ended, or this server has said so already
       nil
-    ensure
-      close
     end
 
     def close
