@@ -45,20 +45,26 @@ static size_t take(struct host *host, struct bb__shared_message *message)
     return message->fd_count;
 }
 
+/* The worker has ended, and the client's connection is in the queue. */
+static void end_handed_over(struct host *host, struct client *client)
+{
+    struct bb__shared_message message;
+    host_settle(host);
+    assert_int_equal(host->last, BB_DRAINED);
+    assert_int_equal(take(host, &message), 1);
+    client_free(client);
+    end(host);
+}
+
 static void test_the_other_server_gets_idle_connections(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        struct bb__shared_message message;
         struct host *host = begin();
         struct client *client = new_served(host);
         bb_scoreboard_set_taken_over(scoreboard, true);
         bb_worker_drain(host->worker, modes[i]);
-        host_settle(host);
-        assert_int_equal(host->last, BB_DRAINED);
-        assert_int_equal(take(host, &message), 1);
-        client_free(client);
-        end(host);
+        end_handed_over(host, client);
     }
 }
 
@@ -67,7 +73,6 @@ static void test_the_other_server_gets_a_connection_after_its_request(void **sta
 {
     (void)state;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        struct bb__shared_message message;
         const struct bb_request *request;
         struct host *host = begin();
         struct client *client = new_served(host);
@@ -79,11 +84,7 @@ static void test_the_other_server_gets_a_connection_after_its_request(void **sta
         app_echo(host, request);
         assert_true(client_read(client, true));
         assert_null(client_field(client, "Connection"));
-        host_settle(host);
-        assert_int_equal(host->last, BB_DRAINED);
-        assert_int_equal(take(host, &message), 1);
-        client_free(client);
-        end(host);
+        end_handed_over(host, client);
     }
 }
 

@@ -9,7 +9,7 @@ module Bontebok
   # another release now, so the files of that release count. Those of this process count as well, because it is executed
   # again if the new program fails. Used by a supervisor that stays root (RootFiles).
   module CodeFiles
-    # What Bundler reads, or what names files that Bundler reads.
+    # Files that Bundler reads, and the directory of its settings.
     BUNDLER = %w[Gemfile gems.rb Gemfile.lock gems.locked .bundle .bundle/config].freeze
 
     class << self
