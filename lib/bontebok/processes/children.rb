@@ -92,9 +92,7 @@ module Bontebok
       @roster.settled?(step) { |number| @pauses.failing?(number) || (@pauses.refused? && @roster.of(number).empty?) }
     end
 
-    def any?(step)
-      @roster.any? { |child| child.reached?(step) }
-    end
+    def any?(step) = @roster.reached?(step)
 
     # True if all children only wait for hijacked connections and streams.
     def waiting?

@@ -56,10 +56,11 @@ module Bontebok
       @log.warn("not all workers are ready: the former workers serve until all are") unless @workers.whole?
     end
 
+    # During a rollback, workers from before the deploy may still finish requests.
     def fail_to_start
       @log.error("no worker became ready")
       @failed = true
-      stop(:quit)
+      stop(:retire)
     end
   end
 end

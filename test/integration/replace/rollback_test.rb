@@ -94,6 +94,29 @@ class RollbackTest < Support::TestCase
     assert_serves 2, server
   end
 
+  # A worker of the former release still finishes a request from before the deploy.
+  def test_a_rollback_that_fails_does_not_cut_a_request
+    gate = "#{temp_dir}/gate"
+    File.mkfifo(gate)
+    release(1, "config.ru" => "run ->(_) { [200, {}, [File.read('#{gate}')]] }\n",
+               "config/bontebok.rb" => "after_fork { exit!(7) if File.exist?('#{temp_dir}/bad') }\n")
+    server = start
+    server.connect do |client|
+      client.request("GET", "/")
+      File.open(gate, "w") do |file|
+        release(2)
+        deploy_and_keep(server)
+        temp_file("bad")
+        assert_command 0, /starts workers/, "rollback"
+        server.wait_for_output(/no worker became ready/)
+        assert_serves 2, server
+        file.write("whole")
+      end
+      assert_equal "whole", client.read_response.body
+    end
+    server.wait_for_output(/the deploy has failed: the former master continues/)
+  end
+
   # The former master starts as many workers as it had.
   def test_the_number_of_workers_does_not_change_during_a_rollback
     gate = "#{temp_dir}/gate"

@@ -100,6 +100,28 @@ class ChildrenOrdersTest < Support::TestCase
     assert_equal [1, 2], @started.map(&:number)
   end
 
+  # As in a rollback: the children from before #stop still finish their requests.
+  def test_children_that_leave_are_not_children_that_are_ready_again
+    keep(1, pause: 30) { @started.empty? ? STUBBORN : FAILING }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.stop(:retire)
+    @keeper.resume
+    refute @keeper.settled?(:ready)
+    mind_until { logged.include?("before it was ready") }
+    assert @keeper.settled?(:ready)
+    refute @keeper.any?(:ready)
+    assert_alive @started[0]
+  end
+
+  def test_failures_from_before_a_stop_do_not_count_afterwards
+    keep(1, pause: 30) { @started.empty? ? FAILING : STEADY }
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.stop(:retire)
+    @keeper.resume
+    refute @keeper.settled?(:ready)
+    mind_until { @keeper.any?(:ready) }
+  end
+
   def test_kill_kills_all_children_and_the_log_names_them
     keep(2, grace: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }

@@ -16,10 +16,10 @@ module Bontebok
         @replacements.add(*@roster)
       end
 
-      # Starts children again after #stop.
+      # Starts children again after #stop. Failures from before #stop do not count.
       def resume
         @stopping = false
-        @pauses.cut_short
+        @roster.numbers.each { |number| @pauses.forget(number) }
       end
 
       # How many children there must be.

@@ -79,18 +79,23 @@ module Bontebok
 
       # True if every number is settled. A number is settled if one of its children has reached the step, or if the
       # block returns true for the number. For the step :loaded, one loaded child is enough for all numbers that have no
-      # child yet.
+      # child yet. A child that leaves does not count: after a rollback, the new children have not reached its step.
       def settled?(step)
-        excused = step == :loaded && any? { |child| child.reached?(step) }
+        excused = step == :loaded && reached?(step)
         @numbers.all? do |number|
           children = of(number)
-          children.any? { |child| child.reached?(step) } || (excused && children.empty?) || yield(number)
+          reached?(step, children) || (excused && children.empty?) || yield(number)
         end
       end
 
       # True if every number has a child that has reached the step and is not leaving.
       def whole?(step)
-        @numbers.all? { |number| of(number).any? { |child| child.reached?(step) && !child.leaving? } }
+        @numbers.all? { |number| reached?(step, of(number)) }
+      end
+
+      # True if one of the children has reached the step and is not leaving.
+      def reached?(step, children = @children)
+        children.any? { |child| child.reached?(step) && !child.leaving? }
       end
 
       # The children with an open channel.
