@@ -35,9 +35,9 @@ static bool has(struct bb_slice element, char letter)
 
 /* ---- the head ---- */
 
-/* The encoder does not copy these fields from the application. */
-static const char *const kept_back[] = {"connection", "keep-alive", "proxy-connection", "te",
-                                        "trailer",    "upgrade",    "content-length",   "transfer-encoding"};
+/* The encoder does not copy these fields from the application. It copies Upgrade with two statuses only. */
+static const char *const kept_back[] = {"connection", "keep-alive",     "proxy-connection", "te",
+                                        "trailer",    "content-length", "transfer-encoding"};
 
 struct model {
     struct bb__buf head; /* status line and fields copied from the application */
@@ -94,9 +94,10 @@ static void model_line(struct model *model, struct bb_slice name, struct bb_slic
     if (is_name(name, "server")) model->has_server = true;
 }
 
-static void model_field(struct model *model, struct bb_slice name, struct bb_slice value)
+static void model_field(struct model *model, int status, struct bb_slice name, struct bb_slice value)
 {
     if (is_kept_back(name)) return;
+    if (is_name(name, "upgrade") && status != 101 && status != 426) return;
     if (memchr(value.at, '\n', value.len) == NULL) {
         model_line(model, name, value);
         return;
@@ -132,7 +133,7 @@ static void encode_fields(struct encode *encode, struct model *model, struct inp
         assert(code == BB_OK || code == BB_EVALUE || code == BB_ENAME);
         if (code == BB_OK) {
             assert(is_text(value));
-            model_field(model, name, value);
+            model_field(model, encode->reply.status, name, value);
             continue;
         }
         assert(code == BB_ENAME || !is_text(value) || is_kept_back(name));
@@ -149,7 +150,7 @@ static unsigned own_lines(const struct bb__h1_reply *reply, const struct model *
     bool is_chunked = reply->framing == BB_FRAMING_CHUNKED || reply->framing == BB_FRAMING_APP_CHUNKED;
     assert(!says_length || !is_chunked);
     return !model->has_date + (*server != '\0' && !model->has_server) + says_length + is_chunked +
-           (!reply->keep_alive || reply->minor_version == 0) + 1 /* the empty line */;
+           (!reply->keep_alive || reply->minor_version == 0 || reply->has_upgrade) + 1 /* the empty line */;
 }
 
 static void check_head(const struct encode *encode, const struct model *model, const char *server)
