@@ -188,13 +188,13 @@ static void app_has_a_quick_client(struct host *host, const struct bb_request *r
     host_fields(host, 200);
     assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
     fake_wait_client = take_all;
-    /* As if the client had read 1 GiB. The core then waits for the client for up to 1 s before it writes the
-     * response to a file (BB_MOMENT_PER_MIB). 1 s is enough on a slow machine, too. */
-    host->lane->reply.given += 1LL << 30;
+    /* As if the client had read 16 GiB. The core then waits for the client for up to 16 s before it writes
+     * the response to a file (BB_MOMENT_PER_MIB). This is enough on a slow machine, too. */
+    host->lane->reply.given += 1LL << 34;
     write_all(host, letters, LARGE);
     assert_int_equal(used(host), 0);
     assert_false(host->lane->reply.spools);
-    host->lane->reply.moments = 2000000; /* as if the lane had waited 2 s for the client */
+    host->lane->reply.moments = 20000000; /* as if the lane had waited 20 s for the client */
     fake_wait_client = take_one;
     assert_int_equal(bb_reply_wait(host->lane), BB_OK);
     fake_wait_client = NULL;

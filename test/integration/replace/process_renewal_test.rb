@@ -16,33 +16,30 @@ class ProcessRenewalTest < Support::TestCase
 
   %w[HUP USR1].each do |signal|
     define_method("test_#{signal.downcase}_loses_no_request") do
-      renewals = under_load do |server|
+      under_load do |server|
         former = workers(server)
         server.signal(signal)
         wait_for_workers(server, 3, without: former)
       end
-      assert_operator renewals, :>=, 2
     end
   end
 
   def test_ttin_and_ttou_lose_no_request
-    changes = under_load do |server|
+    under_load do |server|
       [["TTIN", 4], ["TTOU", 3], ["TTOU", 2], ["TTIN", 3]].each do |signal, count|
         server.signal(signal)
         wait_for_workers(server, count)
       end
     end
-    assert_operator changes, :>=, 2
   end
 
   # The workers of the killed master serve until the workers of the next master are ready.
   def test_killed_masters_lose_no_request
-    kills = under_load do |server|
+    under_load do |server|
       former = workers(server)
       Process.kill("KILL", master(server).pid)
       wait_for_workers(server, 3, without: former)
     end
-    assert_operator kills, :>=, 2
   end
 
   # Counts the workers as often as possible. If all workers were replaced at the same time, there would be six workers.
@@ -146,19 +143,23 @@ class ProcessRenewalTest < Support::TestCase
     pids.map { |pid| Support::ProcessTable.entry(pid).started.fdiv(Etc.sysconf(Etc::SC_CLK_TCK)) }.sort
   end
 
-  # Repeats the block while two load generators send requests. One opens a connection for each request, the other keeps
-  # its connections alive. Every request must be answered. Returns how often the block has run.
+  # Repeats the block while two load generators send requests, at least twice. One opens a connection for each request,
+  # the other keeps its connections alive. Every request must be answered.
   def under_load
     server = start_bontebok(listen: :tcp, args: %w[-w 3], rackup: PID_APP)
     wait_until_ready(server)
-    loads = [["--close"], []].map { |arguments| start_load(server, arguments) }
+    loads = start_loads(server)
     count = 0
-    while loads.any?(&:running?)
+    until count >= 2 && loads.none?(&:running?)
+      loads += start_loads(server) if loads.none?(&:running?)
       yield server
       count += 1
     end
     loads.each { |load| assert_all_served(load) }
-    count
+  end
+
+  def start_loads(server)
+    [["--close"], []].map { |arguments| start_load(server, arguments) }
   end
 
   def start_load(server, arguments)

@@ -20,6 +20,7 @@ module Interop
           timeout connect 5s
           timeout client 20s
           timeout server 20s
+          timeout check 10s
         listen app
           bind unix@#{socket(0)}
           http-reuse always
