@@ -103,10 +103,7 @@ class ChildrenOrdersTest < Support::TestCase
   # As in a rollback: the children from before #stop still finish their requests.
   def test_children_that_leave_are_not_children_that_are_ready_again
     keep(1, pause: 30) { @started.empty? ? STUBBORN : FAILING }
-    mind_until { @keeper.settled?(:ready) }
-    @keeper.stop(:retire)
-    @keeper.resume
-    refute @keeper.settled?(:ready)
+    stop_and_resume
     mind_until { logged.include?("before it was ready") }
     assert @keeper.settled?(:ready)
     refute @keeper.any?(:ready)
@@ -115,10 +112,7 @@ class ChildrenOrdersTest < Support::TestCase
 
   def test_failures_from_before_a_stop_do_not_count_afterwards
     keep(1, pause: 30) { @started.empty? ? FAILING : STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    @keeper.stop(:retire)
-    @keeper.resume
-    refute @keeper.settled?(:ready)
+    stop_and_resume
     mind_until { @keeper.any?(:ready) }
   end
 
@@ -133,6 +127,14 @@ class ChildrenOrdersTest < Support::TestCase
   end
 
   private
+
+  # Afterwards @keeper waits for new children.
+  def stop_and_resume
+    mind_until { @keeper.settled?(:ready) }
+    @keeper.stop(:retire)
+    @keeper.resume
+    refute @keeper.settled?(:ready)
+  end
 
   # Asserts that the next child is started when the seconds have passed, and not before.
   def assert_starts_after(seconds, before, after)

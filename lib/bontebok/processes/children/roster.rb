@@ -55,7 +55,7 @@ module Bontebok
       def dispensable?(child, step)
         return false if child.reached?(step)
 
-        !child.reached?(:loaded) || (of(child.number) - [child]).any? { |other| serving?(other) }
+        !child.reached?(:loaded) || reached?(:loaded, of(child.number) - [child])
       end
 
       # The child that serves until the given child takes its place, or nil.
@@ -79,7 +79,7 @@ module Bontebok
 
       # True if every number is settled. A number is settled if one of its children has reached the step, or if the
       # block returns true for the number. For the step :loaded, one loaded child is enough for all numbers that have no
-      # child yet. A child that leaves does not count: after a rollback, the new children have not reached its step.
+      # child yet. A child that leaves does not count: in a rollback, the new children have not reached its step yet.
       def settled?(step)
         excused = step == :loaded && reached?(step)
         @numbers.all? do |number|
@@ -101,12 +101,6 @@ module Bontebok
       # The children with an open channel.
       def audible
         @children.reject(&:deaf?)
-      end
-
-      private
-
-      def serving?(child)
-        child.reached?(:loaded) && !child.leaving?
       end
     end
   end
