@@ -116,6 +116,12 @@ class ChildrenOrdersTest < Support::TestCase
     mind_until { @keeper.any?(:ready) }
   end
 
+  def test_a_rejected_fork_from_before_a_stop_does_not_count_afterwards
+    keep(1, pause: 30) { (@attempts = @attempts.to_i + 1) == 1 ? raise(Errno::EAGAIN) : STEADY }
+    stop_and_resume
+    mind_until { @keeper.any?(:ready) }
+  end
+
   def test_kill_kills_all_children_and_the_log_names_them
     keep(2, grace: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }

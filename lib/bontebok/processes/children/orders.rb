@@ -19,7 +19,7 @@ module Bontebok
       # Starts children again after #stop. Failures from before #stop do not count.
       def resume
         @stopping = false
-        @roster.numbers.each { |number| @pauses.forget(number) }
+        @pauses.clear
       end
 
       # How many children there must be.

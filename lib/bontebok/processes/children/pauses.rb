@@ -75,6 +75,13 @@ module Bontebok
         @brief.delete(number) if seconds >= @pause
       end
 
+      # Forgets all failures and rejected forks.
+      def clear
+        [@failures, @brief, @until].each(&:clear)
+        @next_start = 0
+        @refused = false
+      end
+
       # Ends the current pauses. Failures still count for the length of the next pause.
       def cut_short
         @until.clear
