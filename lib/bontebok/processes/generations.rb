@@ -100,7 +100,16 @@ module Bontebok
     end
 
     def note(child, word)
-      word == :crashed ? @crashed.call(child) : super
+      case word
+      when :crashed then @crashed.call(child)
+      when :failed then note_failed(child)
+      else super
+      end
+    end
+
+    # The master ends by itself, but its workers from before a rollback may first finish their requests.
+    def note_failed(child)
+      give_up(child, "got no worker ready") if child.staying? && @roster.former(child)
     end
 
     def note_progress(child, step)

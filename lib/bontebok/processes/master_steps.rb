@@ -60,6 +60,7 @@ module Bontebok
     def fail_to_start
       @log.error("no worker became ready")
       @failed = true
+      @channel.say(:failed)
       stop(:retire)
     end
   end

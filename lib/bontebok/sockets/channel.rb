@@ -11,6 +11,7 @@ module Bontebok
   #   child to parent    :loaded   the application is loaded; the child waits for :go
   #                      :ready    the child serves
   #                      :whole    all workers serve (from a master)
+  #                      :failed   no worker became ready, so the child ends (from a master)
   #                      :crashed  a worker that served has ended, but nobody has told it to (from a master)
   #                      :leave    replace the child: a signal, a limit (requests, age, memory) or the application
   #                                asks for it
@@ -33,8 +34,9 @@ module Bontebok
   #                                no longer
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i",
-              crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n", renew_slowly: "s",
-              more: "+", fewer: "-", kill: "k", park: "p", serve: "v", announce: "a", recall: "b" }.freeze
+              failed: "f", crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n",
+              renew_slowly: "s", more: "+", fewer: "-", kill: "k", park: "p", serve: "v", announce: "a",
+              recall: "b" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

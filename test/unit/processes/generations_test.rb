@@ -19,6 +19,12 @@ class GenerationsTest < Support::TestCase
     channel.to_io.wait_readable
     0
   end
+  # A master without a worker that became ready. It ends when the test sends USR1.
+  FAILED = lambda do |channel|
+    Signal.trap("USR1") { exit!(1) }
+    %i[loaded failed waits].each { |word| channel.say(word) }
+    sleep
+  end
   LIMIT = 60
 
   def test_the_former_generation_serves_until_the_next_one_is_whole
@@ -121,6 +127,18 @@ class GenerationsTest < Support::TestCase
     2.times { @keeper.tick }
     assert_equal 2, @started.size
     assert_alive @started[0]
+  end
+
+  # As in a rollback: requests and hijacked connections from before the deploy go on.
+  def test_a_master_that_reports_its_failure_ends_the_deploy_and_gets_the_time_to_end
+    begin_with(WHOLE, FAILED, failed: ->(*failure) { @failure = failure })
+    mind_until { @failure && @started[1].waiting? }
+    assert_equal [@started[1], "the new master got no worker ready"], @failure
+    assert_log(/error .* master \(pid #{@started[1].pid}\) got no worker ready: it is stopped/)
+    Process.kill("USR1", @started[1].pid)
+    mind_until { gone?(@started[1]) }
+    assert_alive @started[0]
+    assert_equal 2, @started.size
   end
 
   # The time limit of the master that has failed must not end the wait for the next master.
