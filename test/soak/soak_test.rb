@@ -4,9 +4,9 @@ require "json"
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Each test sends 100,000 requests while workers are replaced. Four load generators run at the same time, over TCP and
-# over a unix socket. Two generators keep their connections, and two open a new connection for each request. No request
-# may be refused, reset or cut short. StartServerSoakTest does the same under start_server.
+# Each test sends at least 100,000 requests while workers are replaced. Four load generators run at the same time, over
+# TCP and over a unix socket. Two generators keep their connections, and two open a new connection for each request. No
+# request may be refused, reset or cut short. StartServerSoakTest does the same under start_server.
 class SoakTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
