@@ -62,7 +62,7 @@ module Bontebok
       1
     ensure
       ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
-      attempt_hook(:after_stopped) if @progress.ready?
+      attempt_hook(:after_stopped) if @booted
     end
 
     private

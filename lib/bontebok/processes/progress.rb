@@ -14,10 +14,6 @@ module Bontebok
       !@steps.include?(:loaded)
     end
 
-    def ready?
-      !@steps.include?(:ready)
-    end
-
     # Reports each step that all workers have reached, and :whole again when further workers were started and are ready.
     # Failed workers do not delay :loaded and :ready, but the generation is not whole without them. The block gets each
     # reported step, or :failed if no worker has reached the step.
