@@ -89,7 +89,7 @@ module Bontebok
     # True if for each number one of these is true: a child has reached the step, the last start has failed, or the
     # system has rejected the fork.
     def settled?(step)
-      @roster.settled?(step) { |number| @pauses.failing?(number) || (@pauses.refused? && @roster.of(number).empty?) }
+      @roster.settled?(step) { |number| @pauses.failing?(number) || (@pauses.refused? && @roster.vacant?(number)) }
     end
 
     def any?(step) = @roster.reached?(step)

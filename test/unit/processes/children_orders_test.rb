@@ -122,6 +122,14 @@ class ChildrenOrdersTest < Support::TestCase
     mind_until { @keeper.any?(:ready) }
   end
 
+  def test_a_rejected_fork_counts_although_a_child_from_before_the_stop_leaves
+    keep(1, pause: 30) { @started.empty? ? STUBBORN : raise(Errno::EAGAIN) }
+    stop_and_resume
+    mind_until { @keeper.settled?(:ready) }
+    refute @keeper.any?(:ready)
+    assert_alive @started[0]
+  end
+
   def test_kill_kills_all_children_and_the_log_names_them
     keep(2, grace: 60) { STUBBORN }
     mind_until { @keeper.settled?(:ready) }

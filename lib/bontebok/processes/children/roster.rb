@@ -83,9 +83,13 @@ module Bontebok
       def settled?(step)
         excused = step == :loaded && reached?(step)
         @numbers.all? do |number|
-          children = of(number)
-          reached?(step, children) || (excused && children.empty?) || yield(number)
+          reached?(step, of(number)) || (excused && vacant?(number)) || yield(number)
         end
+      end
+
+      # True if the number has no child, or only children that leave.
+      def vacant?(number)
+        of(number).all?(&:leaving?)
       end
 
       # True if every number has a child that has reached the step and is not leaving.
