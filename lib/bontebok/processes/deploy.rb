@@ -41,6 +41,7 @@ module Bontebok
       @handshake = handshake
       @report = report
       @canary = canary
+      @over = false
     end
 
     # Readable when the master has sent its message, or has written an error, or has ended.
@@ -58,6 +59,12 @@ module Bontebok
 
     # The master's version of Bontebok.
     attr_reader :version
+
+    # The master in messages.
+    def master = "the new master"
+
+    # True if the deploy has failed. Its master may still run.
+    def over? = @over
 
     # workers: the number of workers if the configuration has the same number as before. on_trial: a former generation
     # serves, and stays if the new one is not ready. Returns nothing; an error is
@@ -108,18 +115,23 @@ module Bontebok
       close
     end
 
-    # Called when the master has failed, or is given up. Only the first reason is told.
+    # Called when another deploy replaces this one. Only the first reason is told.
     def fail(reason)
       @over = true
       read_report
       @report.finish(@failure || 1, reason)
     end
 
+    # Called when the master leaves because it has failed. The next deploy can bind the new addresses.
+    def withdraw(reason)
+      fail(reason)
+      @listeners&.discard
+    end
+
     # Called when the master has ended, or will end.
     def discard(reason)
-      fail(reason)
+      withdraw(reason)
       close
-      @listeners&.discard
     end
 
     private

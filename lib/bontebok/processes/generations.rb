@@ -9,8 +9,9 @@ require_relative "../system/process_stop"
 module Bontebok
   # The supervisor's masters. A generation is a master with its workers. During a deploy there are two generations. The
   # former generation serves until the next generation is whole: all its workers are ready. The deploy fails if the next
-  # generation is not whole within DeployTimeout, if its master ends before that, or if its listeners cannot listen.
-  # Then the next generation ends, and the former generation stays. A call of #renew tries again.
+  # generation is not whole within DeployTimeout, if none of its workers becomes ready, if its master ends before that,
+  # or if its listeners cannot listen. Then the next generation ends, and the former generation stays. A call of #renew
+  # tries again.
   class Generations < Children
     include Keeping
     include Surging
@@ -27,7 +28,7 @@ module Bontebok
     #   crashed  One of its workers has ended by itself.
     #   keep     All its workers are ready. The result is the seconds for which the former master stays loaded.
     #   whole    It serves in place of the former master.
-    #   failed   Its deploy has failed. The second argument is the reason.
+    #   failed   Its deploy has failed. The second argument is the reason, without the subject of the sentence.
     #
     # For the others see Children.
     def self.of(config, log, **calls, &start)
@@ -109,7 +110,12 @@ module Bontebok
 
     # The master ends by itself, but its workers from before a rollback may first finish their requests.
     def note_failed(child)
-      give_up(child, "got no worker ready") if child.staying? && @roster.former(child)
+      return unless child.staying?
+      return give_up(child, "got no worker ready") if @roster.former(child)
+
+      @failed.call(child, "got no worker ready")
+      @pauses.failed(child.number)
+      child.retire(@seconds[:retire])
     end
 
     def note_progress(child, step)
@@ -132,7 +138,7 @@ module Bontebok
       former = @roster.former(child)
       return super if @stopping || former.nil? || child.leaving? || !child.staying? || child.reached?(:whole)
 
-      @failed.call(child, "the new master has ended: #{child.ending}")
+      @failed.call(child, "has ended: #{child.ending}")
       @record.failed(child)
       @record.deploy_failed(child)
       former.stay
@@ -148,7 +154,7 @@ module Bontebok
 
     def give_up(child, reason)
       @record.deploy_failed(child, reason)
-      @failed.call(child, "the new master #{reason}")
+      @failed.call(child, reason)
       former = @roster.former(child)
       former&.stay
       grow_back(child, former)

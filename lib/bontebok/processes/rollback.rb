@@ -16,7 +16,12 @@ module Bontebok
       @version = version
       @workers = workers
       @clients = clients
+      @over = false
     end
+
+    def master = "the former master"
+
+    def over? = @over
 
     def sources = []
 
@@ -48,13 +53,13 @@ module Bontebok
       finish(1, reason)
     end
 
-    def discard(reason)
-      fail(reason)
-    end
+    alias withdraw fail
+    alias discard fail
 
     private
 
     def finish(status, text)
+      @over = true
       @clients.each { |client| client.finish(status, text) }.clear
     end
   end

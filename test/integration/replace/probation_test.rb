@@ -23,7 +23,7 @@ class ProbationTest < Support::TestCase
     assert_equal 1, deploy.wait.exitstatus
     assert_match(/warn .* worker \d .* ended: exit status 3, /, deploy.output.text)
     assert_match(/^bontebok: the new master has lost a worker, which has ended by itself$/, deploy.output.text)
-    server.wait_for_output(/the former master continues/)
+    server.wait_for_output(/the present master continues/)
     eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal former, workers(server)
     assert_serves 1, server

@@ -84,14 +84,15 @@ class RollbackTest < Support::TestCase
   end
 
   def test_a_rollback_that_fails_leaves_the_present_release_in_service
-    hooks = "after_fork { exit!(7) if File.exist?('#{temp_dir}/bad') }\n"
+    hooks = "after_fork { exit!(7) if File.exist?('#{temp_dir}/bad') }\nafter_stopped { puts 'hook after_stopped' }\n"
     release(1, "config/bontebok.rb" => hooks)
     server = start
     release(2)
     deploy_and_keep(server)
     temp_file("bad")
-    assert_command 1, "bontebok: the new master got no worker ready\n", "rollback", "--wait"
+    assert_command 1, "bontebok: the former master got no worker ready\n", "rollback", "--wait"
     assert_serves 2, server
+    server.wait_for_output(/hook after_stopped\n/)
   end
 
   # A worker of the former release still finishes a request from before the deploy.
@@ -109,6 +110,8 @@ class RollbackTest < Support::TestCase
         temp_file("bad")
         assert_command 1, /got no worker ready/, "rollback", "--wait"
         assert_serves 2, server
+        release(3)
+        assert_command 0, "generation 3 serves\n", "deploy", "--wait"
         file.write("whole")
       end
       assert_equal "whole", client.read_response.body

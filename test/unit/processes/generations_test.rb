@@ -1,31 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/processes/generations"
-require_relative "../support/children_case"
+require_relative "../support/generations_case"
 
 # Tests when a new generation replaces the former generation. A generation is a master with its workers. It is whole
 # when all its workers are ready.
 class GenerationsTest < Support::TestCase
-  include ChildrenCase
-
-  # A master with some ready workers. When the test sends USR1, all workers of this master are ready.
-  PARTIAL = lambda do |channel|
-    Signal.trap("USR1") { channel.say(:whole) }
-    STEADY.call(channel)
-  end
-  WHOLE = lambda do |channel|
-    %i[loaded ready whole].each { |word| channel.say(word) }
-    channel.to_io.wait_readable
-    0
-  end
-  # A master without a worker that became ready. It ends when the test sends USR1.
-  FAILED = lambda do |channel|
-    Signal.trap("USR1") { exit!(1) }
-    %i[loaded failed waits].each { |word| channel.say(word) }
-    sleep
-  end
-  LIMIT = 60
+  include GenerationsCase
 
   def test_the_former_generation_serves_until_the_next_one_is_whole
     begin_with(WHOLE, PARTIAL)
@@ -119,49 +100,6 @@ class GenerationsTest < Support::TestCase
     assert_equal 2, @started.size
   end
 
-  # With the limit, the deploy ends at once; the failed master is not started again.
-  def test_a_master_that_fails_ends_the_deploy_and_the_former_one_stays
-    begin_with(WHOLE, FAILING)
-    mind_until { gone?(@started[1]) && logged.include?("the former master continues") }
-    pass_time(LIMIT)
-    2.times { @keeper.tick }
-    assert_equal 2, @started.size
-    assert_alive @started[0]
-  end
-
-  # As in a rollback: requests and hijacked connections from before the deploy go on.
-  def test_a_master_that_reports_its_failure_ends_the_deploy_and_gets_the_time_to_end
-    begin_with(WHOLE, FAILED, failed: ->(*failure) { @failure = failure })
-    mind_until { @failure && @started[1].waiting? }
-    assert_equal [@started[1], "the new master got no worker ready"], @failure
-    assert_log(/error .* master \(pid #{@started[1].pid}\) got no worker ready: it is stopped/)
-    Process.kill("USR1", @started[1].pid)
-    mind_until { gone?(@started[1]) }
-    assert_alive @started[0]
-    assert_equal 2, @started.size
-  end
-
-  # The time limit of the master that has failed must not end the wait for the next master.
-  def test_the_next_deploy_after_a_failure_replaces_the_former_master
-    begin_with(WHOLE, FAILING, PARTIAL)
-    mind_until { gone?(@started[1]) && logged.include?("the former master continues") }
-    pass_time(LIMIT / 2)
-    @keeper.renew
-    mind_until { @started[2]&.reached?(:ready) }
-    pass_time(LIMIT / 2)
-    @keeper.tick
-    Process.kill("USR1", @started[2].pid)
-    mind_until { gone?(@started[0]) }
-    refute_predicate @started[2], :leaving?
-  end
-
-  def test_a_master_whose_listeners_cannot_listen_ends_the_deploy
-    begin_with(WHOLE, WHOLE, loaded: ->(child) { child.equal?(@started[0]) })
-    mind_until { gone?(@started[1]) }
-    assert_log(/error .* master \(pid #{@started[1].pid}\) cannot listen: it is stopped/)
-    assert_alive @started[0]
-  end
-
   def test_the_callbacks_get_each_master_that_is_loaded_or_whole
     seen = []
     begin_with(WHOLE, WHOLE, loaded: ->(child) { seen << [:loaded, child] },
@@ -176,19 +114,5 @@ class GenerationsTest < Support::TestCase
       def config.seconds(_) = super()
       assert_equal expected, Bontebok::Generations.limit(config)
     end
-  end
-
-  private
-
-  # Starts the first generation, waits until it is whole, and starts the next generation.
-  def begin_with(*behaviours, **calls)
-    @keeper = Bontebok::Generations.new(limit: LIMIT, pause: 60, grace: 5, log: Bontebok::Log.new(@writer), **calls) do
-      behaviour = behaviours.fetch(@started.size)
-      @started << Bontebok::Child.fork(1, to_close: [@events], &behaviour)
-      @started.last
-    end
-    mind_until { @keeper.any?(:whole) }
-    @keeper.renew
-    mind_until { @started.size == 2 }
   end
 end

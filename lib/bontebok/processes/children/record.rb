@@ -36,7 +36,7 @@ module Bontebok
       # reason: why the master of the next generation is stopped; nil: it has ended by itself.
       def deploy_failed(child, reason = nil)
         @log.error("#{describe(child)} #{reason}: it is stopped") if reason
-        @log.error("the deploy has failed: the former master continues")
+        @log.error("the deploy has failed: the present master continues")
       end
 
       def kept(child, seconds)

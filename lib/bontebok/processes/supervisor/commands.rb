@@ -65,7 +65,7 @@ module Bontebok
 
       # True while a master starts, or will be started.
       def busy?
-        @steps.any? || @deploys.any? || @ordered
+        @steps.any? || deploys_under_way.any? || @ordered
       end
 
       # Raises ControlMessage::Invalid.
@@ -101,7 +101,7 @@ module Bontebok
       def command_workers(request, client)
         sign, count = request["number"].to_s.match(/\A([+-]?)(\d{1,4})\z/)&.captures
         return client.finish(2, "the number of workers is N, +N or -N") unless count
-        if @deploys.each_value.grep(Rollback).any?
+        if deploys_under_way.grep(Rollback).any?
           return client.finish(Control::BUSY, "busy: the former master starts workers")
         end
 

@@ -135,7 +135,12 @@ module Bontebok
       end
 
       def fail_deploy(child, reason)
-        @deploys[child]&.fail(reason)
+        @deploys[child]&.then { |deploy| deploy.withdraw("#{deploy.master} #{reason}") }
+      end
+
+      # The deploys, or the rollback, that have not failed. The masters of the others may still finish requests.
+      def deploys_under_way
+        @deploys.values.reject(&:over?)
       end
 
       # The rest of the supervisor follows the new configuration. An error in one part must not end the supervisor.
@@ -151,7 +156,7 @@ module Bontebok
       end
 
       def note_end_of_master(child)
-        @deploys.delete(child)&.discard("the new master has ended: #{child.ending}")
+        @deploys.delete(child)&.then { |deploy| deploy.discard("#{deploy.master} has ended: #{child.ending}") }
         @adopted.take
       end
 

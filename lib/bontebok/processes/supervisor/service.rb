@@ -32,7 +32,7 @@ module Bontebok
 
       # A replacement of a dead master is not a deploy.
       def deploying?
-        @deploys.any? && @masters.whole?
+        deploys_under_way.any? && @masters.whole?
       end
 
       # Called when all workers are to be replaced.
@@ -58,7 +58,7 @@ module Bontebok
         when :stopping then "stopping: requests are finished"
         when :starting then "starting: the application is loaded"
         else
-          [size, ("a new master starts" if @deploys.any?), ("workers are replaced" if @replaced),
+          [size, ("a new master starts" if deploys_under_way.any?), ("workers are replaced" if @replaced),
            ("draining" if @drains)].compact.join("; ")
         end
       end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/generations_case"
+
+# Tests what a new generation that fails leaves: the former generation serves.
+class GenerationsFailuresTest < Support::TestCase
+  include GenerationsCase
+
+  # A master that reports its failure when the test sends USR1, and ends when the test sends USR2.
+  FAILED = lambda do |channel|
+    Signal.trap("USR1") { %i[failed waits].each { |word| channel.say(word) } }
+    Signal.trap("USR2") { exit!(1) }
+    channel.say(:loaded)
+    sleep
+  end
+
+  # With the limit, the deploy ends at once; the failed master is not started again.
+  def test_a_master_that_fails_ends_the_deploy_and_the_former_one_stays
+    begin_with(WHOLE, FAILING)
+    mind_until { gone?(@started[1]) && logged.include?("the present master continues") }
+    pass_time(LIMIT)
+    2.times { @keeper.tick }
+    assert_equal 2, @started.size
+    assert_alive @started[0]
+  end
+
+  # As in a rollback: requests and hijacked connections from before the deploy go on.
+  def test_a_master_that_reports_its_failure_ends_the_deploy_and_gets_the_time_to_end
+    begin_with(WHOLE, FAILED, failed: ->(*failure) { @failure = failure })
+    fail_second
+    assert_equal [@started[1], "got no worker ready"], @failure
+    assert_log(/error .* master \(pid #{@started[1].pid}\) got no worker ready: it is stopped/)
+    Process.kill("USR2", @started[1].pid)
+    mind_until { gone?(@started[1]) }
+    assert_alive @started[0]
+    assert_equal 2, @started.size
+  end
+
+  def test_a_master_that_reports_its_failure_is_replaced_before_it_ends_if_nobody_else_serves
+    begin_with(WHOLE, FAILED, WHOLE, hijack: 600)
+    Process.kill("KILL", @started[0].pid)
+    mind_until { gone?(@started[0]) }
+    fail_second
+    pass_time(60)
+    mind_until { @started[2]&.reached?(:whole) }
+    assert_alive @started[1]
+    Process.kill("USR2", @started[1].pid)
+  end
+
+  # The time limit of the master that has failed must not end the wait for the next master.
+  def test_the_next_deploy_after_a_failure_replaces_the_former_master
+    begin_with(WHOLE, FAILING, PARTIAL)
+    mind_until { gone?(@started[1]) && logged.include?("the present master continues") }
+    pass_time(LIMIT / 2)
+    @keeper.renew
+    mind_until { @started[2]&.reached?(:ready) }
+    pass_time(LIMIT / 2)
+    @keeper.tick
+    Process.kill("USR1", @started[2].pid)
+    mind_until { gone?(@started[0]) }
+    refute_predicate @started[2], :leaving?
+  end
+
+  def test_a_master_whose_listeners_cannot_listen_ends_the_deploy
+    begin_with(WHOLE, WHOLE, loaded: ->(child) { child.equal?(@started[0]) })
+    mind_until { gone?(@started[1]) }
+    assert_log(/error .* master \(pid #{@started[1].pid}\) cannot listen: it is stopped/)
+    assert_alive @started[0]
+  end
+
+  private
+
+  # The second generation reports that none of its workers became ready.
+  def fail_second
+    mind_until { @started[1].reached?(:loaded) }
+    Process.kill("USR1", @started[1].pid)
+    mind_until { @started[1].leaving? && @started[1].waiting? }
+  end
+end
