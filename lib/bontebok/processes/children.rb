@@ -70,8 +70,7 @@ module Bontebok
 
     # Reads the children's words. Starts, retires and kills children by the rules above.
     def tick
-      @roster.audible.each { |child| child.hear.each { |word| note(child, word) } }
-      reap
+      hear_and_reap
       @roster.select(&:lost?).each { |child| note_lost(child) }
       @roster.select(&:overdue?).each { |child| kill_now(child, child.omission) }
       kill_stalled if watch_time

@@ -96,7 +96,7 @@ module Bontebok
 
       # The pid cannot belong to another process before the child is reaped. ESRCH: other code has reaped the child.
       def signal(name)
-        Process.kill(name, pid)
+        Process.kill(name, pid) unless ended?
       rescue Errno::ESRCH
         nil
       end

@@ -7,8 +7,10 @@ module Bontebok
     module Ends
       private
 
-      def reap
+      # The last words of a child that has ended are read before its end is noted.
+      def hear_and_reap
         @roster.reject(&:ended?).each(&:check)
+        @roster.audible.each { |child| child.hear.each { |word| note(child, word) } }
         @roster.select(&:ended?).each do |child|
           @roster.delete(child)
           child.channel.close
