@@ -41,7 +41,6 @@ module Bontebok
       @handshake = handshake
       @report = report
       @canary = canary
-      @over = false
     end
 
     # Readable when the master has sent its message, or has written an error, or has ended.
@@ -62,9 +61,6 @@ module Bontebok
 
     # The master in messages.
     def master = "the new master"
-
-    # True if the deploy has failed. Its master may still run.
-    def over? = @over
 
     # workers: the number of workers if the configuration has the same number as before. on_trial: a former generation
     # serves, and stays if the new one is not ready. Returns nothing; an error is
@@ -115,14 +111,14 @@ module Bontebok
       close
     end
 
-    # Called when another deploy replaces this one. Only the first reason is told.
+    # Called when the deploy has failed, or another one replaces it. Only the first reason is told.
     def fail(reason)
       @over = true
       read_report
       @report.finish(@failure || 1, reason)
     end
 
-    # Called when the master leaves because it has failed. The next deploy can bind the new addresses.
+    # Like #fail. Called when the master leaves or has ended. The next deploy can bind the new addresses.
     def withdraw(reason)
       fail(reason)
       @listeners&.discard

@@ -110,12 +110,7 @@ module Bontebok
 
     # The master ends by itself, but its workers from before a rollback may first finish their requests.
     def note_failed(child)
-      return unless child.staying?
-      return give_up(child, "got no worker ready") if @roster.former(child)
-
-      @failed.call(child, "got no worker ready")
-      @pauses.failed(child.number)
-      child.retire(@seconds[:retire])
+      give_up(child, "got no worker ready") if child.staying?
     end
 
     def note_progress(child, step)
@@ -140,9 +135,7 @@ module Bontebok
 
       @failed.call(child, "has ended: #{child.ending}")
       @record.failed(child)
-      @record.deploy_failed(child)
-      former.stay
-      grow_back(child, former)
+      keep_present(former, child)
     end
 
     # The limit applies only while the former generation serves.
@@ -153,12 +146,18 @@ module Bontebok
     end
 
     def give_up(child, reason)
-      @record.deploy_failed(child, reason)
+      @record.given_up(child, reason)
       @failed.call(child, reason)
       former = @roster.former(child)
-      former&.stay
-      grow_back(child, former)
+      former ? keep_present(former, child) : @pauses.failed(child.number)
       child.retire(@seconds[:retire])
+    end
+
+    # The former master of the child stays, because the child has failed.
+    def keep_present(former, child)
+      @record.deploy_failed
+      former.stay
+      grow_back(child, former)
     end
   end
 end

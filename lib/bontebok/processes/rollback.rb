@@ -16,12 +16,9 @@ module Bontebok
       @version = version
       @workers = workers
       @clients = clients
-      @over = false
     end
 
     def master = "the former master"
-
-    def over? = @over
 
     def sources = []
 
@@ -59,7 +56,6 @@ module Bontebok
     private
 
     def finish(status, text)
-      @over = true
       @clients.each { |client| client.finish(status, text) }.clear
     end
   end

@@ -125,7 +125,7 @@ class DeployTest < Support::TestCase
     assert_equal former, workers(server)
     assert_serves 1, server
     release(9)
-    deploy(server)
+    server.signal("USR2")
     assert_serves 9, server
   end
 

@@ -52,7 +52,44 @@ class ProbationTest < Support::TestCase
     assert_operator left - ready, :>=, 0.4
   end
 
+  def test_the_next_deploy_can_use_the_new_addresses_of_one_that_has_failed
+    deploy_new_address_twice do |server, deploy|
+      generation = Support::ProcessTable.children(server.pid).last
+      busy = File.read("#{temp_dir}/busy").to_i
+      idle = (Support::ProcessTable.children(generation.pid).map(&:pid) - [busy]).first
+      Process.kill("KILL", idle)
+      assert_equal 1, deploy.wait.exitstatus
+      start_command("deploy", "--wait")
+    end
+  end
+
+  def test_the_next_deploy_can_use_the_new_addresses_of_one_that_it_replaces
+    deploy_new_address_twice { start_command("deploy", "--wait", "--supersede") }
+  end
+
   private
+
+  # Release 2 and release 3 have the same new address. The block ends the deploy of release 2 and deploys release 3
+  # while a worker of release 2 is in a request.
+  def deploy_new_address_twice
+    listen = "max_workers 2\nlisten 'unix:#{temp_dir}/bontebok.sock'"
+    server = start_current("--control", control, "--err-respawn-interval", "60s",
+                           listen: ["-c", temp_file("shared.rb", listen)])
+    temp_file("shared.rb", "#{listen}, 'unix:#{temp_dir}/new.sock'")
+    make_gate
+    release(2, "config.ru" => "run ->(_) { [200, {}, [File.write('#{temp_dir}/busy', $$) && File.read('#{gate}')]] }")
+    deploy = start_command("deploy", "--wait")
+    2.times { |index| server.wait_for_output(/w#{index + 1} g2 ready/) }
+    request = Thread.new { get("new.sock").body }
+    File.open(gate, "w") do |file|
+      release(3)
+      yield(server, deploy)
+      2.times { |index| server.wait_for_output(/w#{index + 1} g3 ready/) }
+      assert_match(/release 3/, get("new.sock").body)
+      file.write("whole")
+    end
+    assert_equal "whole", request.value
+  end
 
   def time_of(line)
     Time.iso8601(line[/\S+Z/])

@@ -33,9 +33,11 @@ module Bontebok
         @log.info("#{describe(child)} #{how}")
       end
 
-      # reason: why the master of the next generation is stopped; nil: it has ended by itself.
-      def deploy_failed(child, reason = nil)
-        @log.error("#{describe(child)} #{reason}: it is stopped") if reason
+      def given_up(child, reason)
+        @log.error("#{describe(child)} #{reason}: it is stopped")
+      end
+
+      def deploy_failed
         @log.error("the deploy has failed: the present master continues")
       end
 

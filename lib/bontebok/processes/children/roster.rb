@@ -78,8 +78,8 @@ module Bontebok
       end
 
       # True if every number is settled. A number is settled if one of its children has reached the step, or if the
-      # block returns true for the number. For the step :loaded, one loaded child is enough for all numbers that have no
-      # child yet. A child that leaves does not count: in a rollback, the new children have not reached its step yet.
+      # block returns true for the number. For the step :loaded, one loaded child is enough for all vacant numbers. A
+      # child that leaves does not count: in a rollback, the new children have not reached its step yet.
       def settled?(step)
         excused = step == :loaded && reached?(step)
         @numbers.all? do |number|

@@ -11,6 +11,8 @@ module Bontebok
     # The part of Supervisor that starts masters and deploys new code. The supervisor forks the first master. Each later
     # master is executed (see Deploy). Under rackup, this process has loaded the application, so every master is forked.
     module Deploys
+      REPLACED = "another deploy has replaced this one"
+
       private
 
       def generations
@@ -138,9 +140,9 @@ module Bontebok
         @deploys[child]&.then { |deploy| deploy.withdraw("#{deploy.master} #{reason}") }
       end
 
-      # The deploys, or the rollback, that have not failed. The masters of the others may still finish requests.
+      # Without the deploys that have failed, whose masters still finish requests.
       def deploys_under_way
-        @deploys.values.reject(&:over?)
+        @deploys.reject { |child, _| child.leaving? }.values
       end
 
       # The rest of the supervisor follows the new configuration. An error in one part must not end the supervisor.
@@ -167,8 +169,10 @@ module Bontebok
         return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
 
         @log.info("#{reason}: a new master is executed")
-        @deploys.each_value { |deploy| deploy.fail("another deploy has replaced this one") }
         @masters.renew
+        @deploys.each do |child, deploy|
+          child.leaving? ? deploy.withdraw(REPLACED) : deploy.fail(REPLACED)
+        end
         @ordered = true
       end
     end
