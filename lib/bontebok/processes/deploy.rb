@@ -111,22 +111,23 @@ module Bontebok
       close
     end
 
-    # Called when the deploy has failed, or another one replaces it. Only the first reason is told.
-    def fail(reason)
-      @over = true
+    # Called when another deploy replaces this one. If nobody else serves, the master continues until the next one is
+    # ready. Only the first reason is told.
+    def supersede(reason)
       read_report
       @report.finish(@failure || 1, reason)
     end
 
-    # Like #fail. Called when the master leaves or has ended. The next deploy can bind the new addresses.
-    def withdraw(reason)
-      fail(reason)
+    # Called when the master leaves or has ended. The next deploy can bind the new addresses.
+    def fail(reason)
+      @over = true
+      supersede(reason)
       @listeners&.discard
     end
 
     # Called when the master has ended, or will end.
     def discard(reason)
-      withdraw(reason)
+      fail(reason)
       close
     end
 

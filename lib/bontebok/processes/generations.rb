@@ -153,10 +153,12 @@ module Bontebok
       child.retire(@seconds[:retire])
     end
 
-    # The former master of the child stays, because the child has failed.
+    # The former master of the child stays, because the child has failed. If the child has superseded the former one's
+    # deploy, that deploy takes effect now.
     def keep_present(former, child)
       @record.deploy_failed
       former.stay
+      @whole.call(former) if former.reached?(:whole)
       grow_back(child, former)
     end
   end

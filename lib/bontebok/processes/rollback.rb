@@ -50,7 +50,7 @@ module Bontebok
       finish(1, reason)
     end
 
-    alias withdraw fail
+    alias supersede fail
     alias discard fail
 
     private

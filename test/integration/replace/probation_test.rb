@@ -53,11 +53,11 @@ class ProbationTest < Support::TestCase
   end
 
   def test_the_next_deploy_can_use_the_new_addresses_of_one_that_has_failed
-    deploy_new_address_twice do |server, deploy|
-      generation = Support::ProcessTable.children(server.pid).last
-      busy = File.read("#{temp_dir}/busy").to_i
-      idle = (Support::ProcessTable.children(generation.pid).map(&:pid) - [busy]).first
-      Process.kill("KILL", idle)
+    deploy_new_address_twice do |deploy|
+      Support::Client.open(Support::Address.new("unix:#{temp_dir}/new.sock")) do |client|
+        client.request("GET", "/end")
+        client.wait_for_end
+      end
       assert_equal 1, deploy.wait.exitstatus
       start_command("deploy", "--wait")
     end
@@ -77,14 +77,15 @@ class ProbationTest < Support::TestCase
                            listen: ["-c", temp_file("shared.rb", listen)])
     temp_file("shared.rb", "#{listen}, 'unix:#{temp_dir}/new.sock'")
     make_gate
-    release(2, "config.ru" => "run ->(_) { [200, {}, [File.write('#{temp_dir}/busy', $$) && File.read('#{gate}')]] }")
+    release(2, "config.ru" => "run ->(env) { env['PATH_INFO'] == '/end' and exit!(3)\n" \
+                              "[200, {}, [File.read('#{gate}')]] }")
     deploy = start_command("deploy", "--wait")
     2.times { |index| server.wait_for_output(/w#{index + 1} g2 ready/) }
-    request = Thread.new { get("new.sock").body }
+    request = Thread.new { get("new.sock", 60).body }
     File.open(gate, "w") do |file|
       release(3)
-      yield(server, deploy)
-      2.times { |index| server.wait_for_output(/w#{index + 1} g3 ready/) }
+      yield(deploy)
+      2.times { |index| server.wait_for_output(/w#{index + 1} g3 ready/, 60) }
       assert_match(/release 3/, get("new.sock").body)
       file.write("whole")
     end

@@ -62,10 +62,10 @@ module Releases
   end
 
   # Sends a request to a unix socket of #temp_dir.
-  def get(socket)
+  def get(socket, limit = Support::Deadline::DEFAULT_SECONDS)
     Support::Client.open(Support::Address.new("unix:#{temp_dir}/#{socket}")) do |client|
       client.request("GET", "/", { "Connection" => "close" })
-      client.read_response
+      client.read_response(limit)
     end
   end
 

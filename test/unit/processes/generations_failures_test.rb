@@ -28,7 +28,7 @@ class GenerationsFailuresTest < Support::TestCase
   # As in a rollback: requests and hijacked connections from before the deploy go on.
   def test_a_master_that_reports_its_failure_ends_the_deploy_and_gets_the_time_to_end
     begin_with(WHOLE, FAILED, failed: ->(*failure) { @failure = failure })
-    fail_second
+    fail_last
     assert_equal [@started[1], "got no worker ready"], @failure
     assert_log(/error .* master \(pid #{@started[1].pid}\) got no worker ready: it is stopped/)
     Process.kill("USR2", @started[1].pid)
@@ -41,11 +41,27 @@ class GenerationsFailuresTest < Support::TestCase
     begin_with(WHOLE, FAILED, WHOLE, hijack: 600)
     Process.kill("KILL", @started[0].pid)
     mind_until { gone?(@started[0]) }
-    fail_second
+    fail_last
     pass_time(60)
     mind_until { @started[2]&.reached?(:whole) }
     assert_alive @started[1]
     Process.kill("USR2", @started[1].pid)
+  end
+
+  # The former master has died, so the superseded one continues.
+  def test_a_superseded_master_takes_effect_if_the_next_one_fails
+    in_effect = []
+    begin_with(WHOLE, PARTIAL, FAILED, whole: ->(child) { in_effect << child })
+    Process.kill("KILL", @started[0].pid)
+    mind_until { gone?(@started[0]) && @started[1].reached?(:ready) }
+    @keeper.renew
+    mind_until { @started[2]&.reached?(:loaded) }
+    Process.kill("USR1", @started[1].pid)
+    mind_until { @started[1].reached?(:whole) }
+    assert_equal @started.first(1), in_effect
+    fail_last
+    assert_equal @started.first(2), in_effect
+    Process.kill("USR2", @started[2].pid)
   end
 
   # The time limit of the master that has failed must not end the wait for the next master.
@@ -71,10 +87,10 @@ class GenerationsFailuresTest < Support::TestCase
 
   private
 
-  # The second generation reports that none of its workers became ready.
-  def fail_second
-    mind_until { @started[1].reached?(:loaded) }
-    Process.kill("USR1", @started[1].pid)
-    mind_until { @started[1].leaving? && @started[1].waiting? }
+  # The last generation reports that none of its workers became ready.
+  def fail_last
+    mind_until { @started.last.reached?(:loaded) }
+    Process.kill("USR1", @started.last.pid)
+    mind_until { @started.last.leaving? && @started.last.waiting? }
   end
 end

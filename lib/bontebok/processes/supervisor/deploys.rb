@@ -137,12 +137,12 @@ module Bontebok
       end
 
       def fail_deploy(child, reason)
-        @deploys[child]&.then { |deploy| deploy.withdraw("#{deploy.master} #{reason}") }
+        @deploys[child]&.then { |deploy| deploy.fail("#{deploy.master} #{reason}") }
       end
 
-      # Without the deploys that have failed, whose masters still finish requests.
+      # Without the deploys that have failed or are superseded, whose masters still run.
       def deploys_under_way
-        @deploys.reject { |child, _| child.leaving? }.values
+        @deploys.select { |child, _| child.staying? }.values
       end
 
       # The rest of the supervisor follows the new configuration. An error in one part must not end the supervisor.
@@ -171,7 +171,7 @@ module Bontebok
         @log.info("#{reason}: a new master is executed")
         @masters.renew
         @deploys.each do |child, deploy|
-          child.leaving? ? deploy.withdraw(REPLACED) : deploy.fail(REPLACED)
+          child.leaving? ? deploy.fail(REPLACED) : deploy.supersede(REPLACED)
         end
         @ordered = true
       end
