@@ -52,13 +52,12 @@ module Bontebok
     def tick(state, status:, listeners:, config:, &alive)
       return unless wanted?
 
+      keep(listeners) unless state == :stopping
       tell(state, status)
       late = late?(config.seconds(:deploy_timeout))
       every(:extension, INTERVAL) { @manager.tell(EXTEND_TIMEOUT_USEC: EXTENSION * 1_000_000) unless late } if waited?
       watch(late, &alive) if @watchdog
-      return unless listeners.listening?
-
-      state == :stopping ? release : @store.keep(listeners)
+      release if state == :stopping && listeners.listening?
     end
 
     # False while the service manager still has copies of the listeners. If the workers closed their copies first, the
@@ -85,6 +84,11 @@ module Bontebok
     end
 
     private
+
+    # Called before READY is told: from then on, the listeners survive the death of the server.
+    def keep(listeners)
+      @store.keep(listeners) if listeners.listening?
+    end
 
     def tell(state, status)
       enter(state) if state != @state

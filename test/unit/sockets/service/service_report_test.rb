@@ -145,6 +145,14 @@ class ServiceReportTest < Support::TestCase
     assert_empty @store.kept
   end
 
+  # A server that dies directly after READY must not lose its listeners.
+  def test_the_listeners_are_stored_before_ready_is_told
+    @listeners = Listeners.new(true)
+    @store.stub(:keep, ->(_) { @manager.told << :stored }) do
+      assert_equal [:stored, { READY: 1, STATUS: "the status" }], tick(:serving)
+    end
+  end
+
   def test_the_server_waits_until_the_service_manager_has_closed_the_listeners
     @listeners = Listeners.new(true)
     { -> { @writer.close } => 0.05, -> { @now += 1 } => 0 }.each do |event, grace|
