@@ -73,8 +73,8 @@ class ProbationTest < Support::TestCase
   # while a worker of release 2 is in a request.
   def deploy_new_address_twice
     listen = "max_workers 2\nlisten 'unix:#{temp_dir}/bontebok.sock'"
-    server = start_current("--control", control, "--err-respawn-interval", "60s",
-                           listen: ["-c", temp_file("shared.rb", listen)])
+    server = start_current("--control", control, "--err-respawn-interval", "60s", "--graceful-timeout", "120s",
+                           "-t", "1", listen: ["-c", temp_file("shared.rb", listen)])
     temp_file("shared.rb", "#{listen}, 'unix:#{temp_dir}/new.sock'")
     make_gate
     release(2, "config.ru" => "run ->(env) { env['PATH_INFO'] == '/end' and exit!(3)\n" \
