@@ -40,7 +40,7 @@ class GenerationsFailuresTest < Support::TestCase
   def test_a_master_that_reports_its_failure_is_replaced_before_it_ends_if_nobody_else_serves
     begin_with(WHOLE, FAILED, WHOLE, hijack: 600)
     Process.kill("KILL", @started[0].pid)
-    mind_until { gone?(@started[0]) }
+    mind_until { @started[0].ended? }
     fail_last
     pass_time(60)
     mind_until { @started[2]&.reached?(:whole) }
@@ -53,7 +53,7 @@ class GenerationsFailuresTest < Support::TestCase
     in_effect = []
     begin_with(WHOLE, PARTIAL, FAILED, whole: ->(child) { in_effect << child })
     Process.kill("KILL", @started[0].pid)
-    mind_until { gone?(@started[0]) && @started[1].reached?(:ready) }
+    mind_until { @started[0].ended? && @started[1].reached?(:ready) }
     @keeper.renew
     mind_until { @started[2]&.reached?(:loaded) }
     Process.kill("USR1", @started[1].pid)
