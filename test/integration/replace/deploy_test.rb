@@ -126,6 +126,7 @@ class DeployTest < Support::TestCase
     assert_serves 1, server
     release(9)
     server.signal("USR2")
+    wait_for_workers(server, 2, without: former)
     assert_serves 9, server
   end
 

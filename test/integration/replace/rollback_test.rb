@@ -116,6 +116,7 @@ class RollbackTest < Support::TestCase
       end
       assert_equal "whole", client.read_response.body
     end
+    server.wait_for_output(/the deploy has failed: the present master continues/)
   end
 
   # The former master starts as many workers as it had.
