@@ -135,7 +135,8 @@ module Bontebok
 
       @failed.call(child, "has ended: #{child.ending}")
       @record.failed(child)
-      keep_present(former, child)
+      keep_present(former)
+      grow_back(child, former)
     end
 
     # The limit applies only while the former generation serves.
@@ -149,17 +150,16 @@ module Bontebok
       @record.given_up(child, reason)
       @failed.call(child, reason)
       former = @roster.former(child)
-      former ? keep_present(former, child) : @pauses.failed(child.number)
+      former ? keep_present(former) : @pauses.failed(child.number)
+      grow_back(child, former)
       child.retire(@seconds[:retire])
     end
 
-    # The former master of the child stays, because the child has failed. If the child has superseded the former one's
-    # deploy, that deploy takes effect now.
-    def keep_present(former, child)
+    # The master after the former one has failed. If the former one's deploy was superseded, it takes effect now.
+    def keep_present(former)
       @record.deploy_failed
       former.stay
       @whole.call(former) if former.reached?(:whole)
-      grow_back(child, former)
     end
   end
 end
