@@ -55,7 +55,7 @@ module Runner
       Group.new("timing", "tests that need time or a free processor for their verdict",
                 jobs: -> { timing }, full: -> { timing(env: LONG.merge(KILLING)) }, alone: true),
       Group.new("soak", "long runs under load: no request is lost, no sanitizer has anything to say",
-                full: -> { files("soak/*") + [Job.new("bench/soak", "--seconds", "120")] }, alone: true)
+                full: -> { files("soak/*", env: LONG) + [Job.new("bench/soak", "--seconds", "120")] }, alone: true)
     ].freeze
 
     def all = ALL
