@@ -116,15 +116,15 @@ module Bontebok
     def note_progress(child, step)
       return give_up(child, "cannot listen") if step == :loaded && !child.leaving? && !@loaded.call(child)
 
-      more, leave = step == :whole && child.staying? ? @surge.call(child) : 0
+      more, leave = step == :whole && !child.leaving? ? @surge.call(child) : 0
       return hold(child) if more == :hold
       return continue(child, more, leave) if more.positive?
 
       super
-      return unless step == :whole && child.staying?
+      return unless step == :whole
 
       @shrunk.delete(child)
-      @whole.call(child)
+      @whole.call(child) if child.staying?
     end
 
     # A master that ends before it is whole ends the deploy.

@@ -5,12 +5,14 @@ require "time"
 require_relative "../support/control_case"
 
 # A new generation must serve for ErrRespawnInterval before the former one leaves. If a new worker or the new master
-# ends by itself before, the former generation stays.
+# ends by itself before, the former generation stays. If the present master dies, the new generation serves alone.
 class ProbationTest < Support::TestCase
   include ControlCase
 
   # The worker ends when the gate is opened.
   MORTAL = "after_worker_ready { Thread.new { File.read('%s') && exit!(3) } }"
+  # The application fails to load when the gate is opened.
+  FAILING = "File.read('%s') && raise('bad code')"
 
   def test_a_worker_that_ends_soon_after_it_was_ready_fails_the_deploy
     server = start("--err-respawn-interval", "60s")
@@ -67,6 +69,33 @@ class ProbationTest < Support::TestCase
     deploy_new_address_twice { start_command("deploy", "--wait", "--supersede") }
   end
 
+  def test_a_superseded_canary_gets_all_its_workers_if_the_present_master_has_died
+    make_gate
+    server = start
+    release(2)
+    canary = start_command("deploy", "--canary", "1", "--for", "600s")
+    canary.wait_for_output(/1 of 2 workers serve beside the former ones/)
+    supersede(server)
+    assert_equal 1, canary.wait.exitstatus
+    server.wait_for_output(/w2 g2 ready/)
+    open_gate
+    assert_serves_alone(server, 2)
+  end
+
+  def test_a_superseded_surge_goes_on_if_the_present_master_has_died
+    make_gate
+    server = start("-w", "3", "--deploy-surge", "1")
+    File.mkfifo("#{temp_dir}/second")
+    release(2, "config/bontebok.rb" => "after_fork { |worker| worker.number == 2 && File.read('#{temp_dir}/second') }")
+    server.signal("USR2")
+    server.wait_for_output(/g2 2 workers/)
+    supersede(server)
+    File.write("#{temp_dir}/second", "")
+    server.wait_for_output(/w3 g2 ready/)
+    open_gate
+    assert_serves_alone(server, 3)
+  end
+
   private
 
   # Release 2 and release 3 have the same new address. The block ends the deploy of release 2 and deploys release 3
@@ -90,6 +119,22 @@ class ProbationTest < Support::TestCase
       file.write("whole")
     end
     assert_equal "whole", request.value
+  end
+
+  # Kills the present master, and deploys a release that fails when the gate is opened.
+  def supersede(server)
+    Process.kill("KILL", master(server).pid)
+    server.wait_for_output(/adopts the workers/)
+    release(3, "config.ru" => format(FAILING, gate))
+    assert_command 0, /a new master is executed/, "deploy", "--supersede"
+  end
+
+  def assert_serves_alone(server, count)
+    eventually(10, "generation 2 serves", seen: -> { status }) { status["state"] == "serving" }
+    assert_equal [2, count], status.values_at("generation", "workers")
+    eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
+    assert_equal count, workers(server).size
+    assert_serves 2, server
   end
 
   def time_of(line)

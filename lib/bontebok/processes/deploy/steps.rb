@@ -50,6 +50,13 @@ module Bontebok
 
       private
 
+      # Called if there is no former generation to return to. If the new generation waits for its verdict, it is :good.
+      def end_judgement
+        waits = @proved_at || (@canary&.deadline && @verdict.nil?)
+        @canary = @crashed = @on_trial = nil
+        @proved_at = (Clock.now if waits)
+      end
+
       # The number of workers that the master starts first.
       def first_workers(present)
         @former_workers = present

@@ -45,9 +45,9 @@ module Bontebok
         grow_back(child, @roster.former(child))
       end
 
-      # The former generation keeps one worker until the end.
+      # The former generation keeps one worker until the end. A generation that is not whole keeps all its workers.
       def shrink(former, child, count)
-        return unless former
+        return unless former&.reached?(:whole)
 
         count.times { former.tell(:fewer) }
         @shrunk[child] = @shrunk[child].to_i + count

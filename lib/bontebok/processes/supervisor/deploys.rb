@@ -140,9 +140,9 @@ module Bontebok
         @deploys[child]&.then { |deploy| deploy.fail("#{deploy.master} #{reason}") }
       end
 
-      # Without the deploys that have failed or are superseded, whose masters still run.
+      # Without the deploys that have failed, whose masters still finish requests.
       def deploys_under_way
-        @deploys.select { |child, _| child.staying? }.values
+        @deploys.reject { |child, _| child.leaving? }.values
       end
 
       # The rest of the supervisor follows the new configuration. An error in one part must not end the supervisor.
