@@ -62,10 +62,11 @@ module Bontebok
     # The master in messages.
     def master = "the new master"
 
-    # workers: the number of workers if the configuration has the same number as before. on_trial: a former generation
-    # serves, and stays if the new one is not ready. Returns nothing; an error is
-    # sent to the master, which logs it and ends.
-    def answer(workers:, life_line:, on_trial:)
+    # workers: the number of workers if the configuration has the same number as before. former_workers: the number of
+    # workers of the former generation, of which all but one can leave before the end. on_trial: a former generation
+    # serves, and stays if the new one is not ready. Returns nothing; an error is sent to the master, which logs it and
+    # ends.
+    def answer(workers:, former_workers:, life_line:, on_trial:)
       message, = @handshake.hear
       return unless message
 
@@ -74,7 +75,7 @@ module Bontebok
       @listeners = @former_listeners.next(@config, HostNames::Table.new(message["addresses"]))
       @listeners.bind
       @on_trial = on_trial
-      send_descriptors(life_line, generation: @generation, workers: first_workers(workers),
+      send_descriptors(life_line, generation: @generation, workers: first_workers(workers, former_workers),
                                   trial: on_trial ? @wanted : 0)
     rescue StandardError => e # the message can be malformed in many ways, and the supervisor must not end
       refuse(e)

@@ -91,11 +91,6 @@ module Bontebok
       super + @limits.values + (keeps? ? [@kept_until] : [])
     end
 
-    def start(number)
-      super
-      @roster.each { |child| limit(child) if child.staying? && @roster.former(child) }
-    end
-
     def limit(child)
       @limits[child] ||= Clock.now + @limit
     end
@@ -139,11 +134,16 @@ module Bontebok
       grow_back(child, former)
     end
 
-    # The limit applies only while the former generation serves.
     def give_up_late_ones
-      @limits.select! { |child, _| child.staying? && !child.reached?(:whole) && @roster.former(child) }
+      @roster.each { |child| limit(child) if limited?(child) && !child.reached?(:ready) }
+      @limits.select! { |child, _| limited?(child) && !child.reached?(:whole) }
       late = @limits.select { |_, time| time <= Clock.now }.keys
       late.each { |child| give_up(child, "did not get all of its workers ready within #{@limit} s") }
+    end
+
+    # The limit applies only while the former generation serves.
+    def limited?(child)
+      child.staying? && @roster.former(child)
     end
 
     def give_up(child, reason)
@@ -155,7 +155,7 @@ module Bontebok
       child.retire(@seconds[:retire])
     end
 
-    # The master after the former one has failed. If the former one's deploy was superseded, it takes effect now.
+    # The next master has failed, so the former one stays. If its own deploy was superseded, it takes effect now.
     def keep_present(former)
       @record.deploy_failed
       former.stay

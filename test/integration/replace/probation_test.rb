@@ -85,15 +85,27 @@ class ProbationTest < Support::TestCase
   def test_a_superseded_surge_goes_on_if_the_present_master_has_died
     make_gate
     server = start("-w", "3", "--deploy-surge", "1")
-    File.mkfifo("#{temp_dir}/second")
-    release(2, "config/bontebok.rb" => "after_fork { |worker| worker.number == 2 && File.read('#{temp_dir}/second') }")
+    File.mkfifo(second = "#{temp_dir}/second")
+    release(2, "config/bontebok.rb" => "after_fork { |worker| worker.number == 2 && File.read('#{second}') }")
     server.signal("USR2")
     server.wait_for_output(/g2 2 workers/)
     supersede(server)
-    File.write("#{temp_dir}/second", "")
+    open_gate(second)
     server.wait_for_output(/w3 g2 ready/)
     open_gate
     assert_serves_alone(server, 3)
+  end
+
+  def test_a_superseded_generation_is_not_kept
+    server = start("--keep-former", "60s")
+    release(2)
+    canary = start_command("deploy", "--canary", "1", "--for", "600s")
+    canary.wait_for_output(/1 of 2 workers serve beside the former ones/)
+    kill_present(server)
+    release(3)
+    assert_command 0, "generation 3 serves\n", "deploy", "--wait", "--supersede"
+    assert_equal ["serving", 3, nil], status.values_at("state", "generation", "former")
+    eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
   end
 
   private
@@ -121,10 +133,14 @@ class ProbationTest < Support::TestCase
     assert_equal "whole", request.value
   end
 
-  # Kills the present master, and deploys a release that fails when the gate is opened.
-  def supersede(server)
+  def kill_present(server)
     Process.kill("KILL", master(server).pid)
     server.wait_for_output(/adopts the workers/)
+  end
+
+  # Kills the present master, and deploys a release that fails when the gate is opened.
+  def supersede(server)
+    kill_present(server)
     release(3, "config.ru" => format(FAILING, gate))
     assert_command 0, /a new master is executed/, "deploy", "--supersede"
   end

@@ -44,14 +44,14 @@ module ProcessTree
   end
 
   # Waits until a request is at the gate. Then all requests that are at the gate continue.
-  def open_gate
-    eventually(10, "somebody at the gate") { gate_opens? }
+  def open_gate(path = gate)
+    eventually(10, "somebody at the gate") { gate_opens?(path) }
   end
 
   # Returns false if no request waits at the gate. The open does not block. A signal could interrupt a blocking open.
   # Ruby would then repeat the open, but the readers could be gone.
-  def gate_opens?
-    File.open(gate, File::WRONLY | File::NONBLOCK, &:close)
+  def gate_opens?(path)
+    File.open(path, File::WRONLY | File::NONBLOCK, &:close)
     true
   rescue Errno::ENXIO
     false

@@ -64,6 +64,24 @@ class GenerationsFailuresTest < Support::TestCase
     Process.kill("USR2", @started[2].pid)
   end
 
+  # The former master has died. The superseded one becomes ready after the next one was started.
+  def test_the_limit_applies_when_the_superseded_master_serves
+    begin_with(WHOLE, WAITING, LOADING)
+    mind_until { @started[1].reached?(:loaded) }
+    Process.kill("KILL", @started[0].pid)
+    mind_until { @started[0].ended? }
+    @keeper.renew
+    mind_until { @started[2] }
+    pass_time(LIMIT)
+    @keeper.tick
+    @keeper.go
+    mind_until { @started[1].reached?(:ready) }
+    refute_predicate @started[2], :leaving?
+    pass_time(LIMIT)
+    mind_until { @started[2].ended? }
+    assert_alive @started[1]
+  end
+
   # The time limit of the master that has failed must not end the wait for the next master.
   def test_the_next_deploy_after_a_failure_replaces_the_former_master
     begin_with(WHOLE, FAILING, PARTIAL)

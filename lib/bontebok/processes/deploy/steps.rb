@@ -50,7 +50,7 @@ module Bontebok
 
       private
 
-      # Called if there is no former generation to return to. If the new generation waits for its verdict, it is :good.
+      # Ends the canary and the probation. If the generation is held, the next #judge returns :good.
       def end_judgement
         waits = @proved_at || (@canary&.deadline && @verdict.nil?)
         @canary = @crashed = @on_trial = nil
@@ -58,8 +58,8 @@ module Bontebok
       end
 
       # The number of workers that the master starts first.
-      def first_workers(present)
-        @former_workers = present
+      def first_workers(present, former)
+        @former_workers = former
         @wanted = count(present)
         first = @canary ? @canary.count : @config[:deploy_surge]
         @started = 0

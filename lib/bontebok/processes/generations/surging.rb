@@ -27,17 +27,17 @@ module Bontebok
 
       # Called when all workers of the child that were started are ready. Starts `count` more workers.
       def continue(child, count, leave)
-        shrink(@roster.former(child), child, leave)
+        shrink(@roster.former(child), child, leave) if child.staying?
         child.reached(:ready)
         count.times { child.tell(:more) }
         @limits.delete(child)
         limit(child)
       end
 
-      # Another child takes this child's place.
+      # Another child takes this child's place. If the child serves until then, its former generation has ended.
       def replace(child)
         super
-        grow_back(child, @roster.former(child)) if child.leaving?
+        grow_back(child, (@roster.former(child) if child.leaving?))
       end
 
       def note_lost(child)
@@ -45,9 +45,9 @@ module Bontebok
         grow_back(child, @roster.former(child))
       end
 
-      # The former generation keeps one worker until the end. A generation that is not whole keeps all its workers.
+      # The former generation keeps one worker until the end.
       def shrink(former, child, count)
-        return unless former&.reached?(:whole)
+        return unless former
 
         count.times { former.tell(:fewer) }
         @shrunk[child] = @shrunk[child].to_i + count

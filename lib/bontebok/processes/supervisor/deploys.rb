@@ -87,8 +87,16 @@ module Bontebok
       def answer_masters
         @deploys.each_value do |deploy|
           deploy.read_report
-          deploy.answer(workers: @workers, life_line: @life_line, on_trial: @masters.whole?) if deploy.asked?
+          next unless deploy.asked?
+
+          deploy.answer(workers: @workers, former_workers: former_workers, life_line: @life_line,
+                        on_trial: @masters.whole?)
         end
+      end
+
+      # A superseded generation that serves alone keeps its workers.
+      def former_workers
+        deploys_under_way.one? ? @workers : 1
       end
 
       # Called in the supervisor's loop. Continues or takes back a deploy whose canary is judged.
@@ -114,9 +122,12 @@ module Bontebok
       end
 
       # The seconds for which the former master stays loaded when this master replaces it. If an address is closed, the
-      # former master does not stay, because it would keep the address.
+      # former master does not stay, because it would keep the address. A superseded one never took effect, and does not
+      # stay either.
       def seconds_to_keep(child)
         deploy = @deploys[child] or return 0
+        return 0 unless deploys_under_way.one?
+
         (@listeners.to_a - deploy.listeners.to_a).empty? ? deploy.config.seconds(:keep_former) : 0
       end
 
@@ -140,7 +151,7 @@ module Bontebok
         @deploys[child]&.then { |deploy| deploy.fail("#{deploy.master} #{reason}") }
       end
 
-      # Without the deploys that have failed, whose masters still finish requests.
+      # Without the deploys whose masters only finish requests.
       def deploys_under_way
         @deploys.reject { |child, _| child.leaving? }.values
       end
