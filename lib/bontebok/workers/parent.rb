@@ -35,16 +35,15 @@ module Bontebok
       return @life_line.cut? ? [:closed] : [] if @adopted
 
       words = @channel.hear
-      return words unless words.include?(:closed) && adoptable?
+      return words unless (words.include?(:closed) || master_gone?) && adoptable?
 
       @adopted = true
       words - [:closed] + [:adopted]
     end
 
     # The word that a signal of the supervisor stands for; nil before :adopted. The worker must take its signals from
-    # the SignalQueue first, then call #hear, then call this method. When a master dies, the kernel closes the channel
-    # before the supervisor can send a signal. So when a signal of the supervisor is in the queue, #hear finds the
-    # closed channel and adds :adopted.
+    # the SignalQueue first, then call #hear, then call this method. When a master dies, the supervisor becomes the
+    # parent before it can send a signal. So when a signal of the supervisor is in the queue, #hear adds :adopted.
     def word(signal)
       WORDS[signal] if @adopted
     end
@@ -58,7 +57,12 @@ module Bontebok
     # True if the master has died. If the application has closed the channel's descriptor, the channel has ended
     # although the master lives.
     def master_ends?
-      Deadline.new(END_SECONDS).wait { Process.ppid != @master || (sleep(0.001) && nil) } || Process.ppid != @master
+      Deadline.new(END_SECONDS).wait { master_gone? || (sleep(0.001) && nil) } || master_gone?
+    end
+
+    # The channel of a dead master can still be open: a process that the master has just forked has a copy.
+    def master_gone?
+      Process.ppid != @master
     end
   end
 end
