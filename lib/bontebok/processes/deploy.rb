@@ -63,9 +63,8 @@ module Bontebok
     def master = "the new master"
 
     # workers: the number of workers if the configuration has the same number as before. former_workers: the number of
-    # workers of the former generation, of which all but one can leave before the end. on_trial: a former generation
-    # serves, and stays if the new one is not ready. Returns nothing; an error is sent to the master, which logs it and
-    # ends.
+    # former workers, of which all but one can leave before the end. on_trial: a former generation serves, and stays if
+    # the new one is not ready. Returns nothing; an error is sent to the master, which logs it and ends.
     def answer(workers:, former_workers:, life_line:, on_trial:)
       message, = @handshake.hear
       return unless message

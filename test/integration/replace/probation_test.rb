@@ -11,8 +11,6 @@ class ProbationTest < Support::TestCase
 
   # The worker ends when the gate is opened.
   MORTAL = "after_worker_ready { Thread.new { File.read('%s') && exit!(3) } }"
-  # The application fails to load when the gate is opened.
-  FAILING = "File.read('%s') && raise('bad code')"
 
   def test_a_worker_that_ends_soon_after_it_was_ready_fails_the_deploy
     server = start("--err-respawn-interval", "60s")
@@ -75,25 +73,30 @@ class ProbationTest < Support::TestCase
     release(2)
     canary = start_command("deploy", "--canary", "1", "--for", "600s")
     canary.wait_for_output(/1 of 2 workers serve beside the former ones/)
-    supersede(server)
+    supersede(server, "config.ru" => "File.read('#{gate}') && raise('bad code')")
     assert_equal 1, canary.wait.exitstatus
     server.wait_for_output(/w2 g2 ready/)
     open_gate
     assert_serves_alone(server, 2)
   end
 
-  def test_a_superseded_surge_goes_on_if_the_present_master_has_died
+  def test_a_superseded_surge_goes_on_and_loses_no_workers_if_the_present_master_has_died
     make_gate
-    server = start("-w", "3", "--deploy-surge", "1")
     File.mkfifo(second = "#{temp_dir}/second")
-    release(2, "config/bontebok.rb" => "after_fork { |worker| worker.number == 2 && File.read('#{second}') }")
+    surging = { "config/bontebok.rb" => "after_fork { |worker| worker.number == 2 && File.read('#{second}') }" }
+    server = start("-w", "3", "--deploy-surge", "1")
+    release(2, surging)
     server.signal("USR2")
     server.wait_for_output(/g2 2 workers/)
-    supersede(server)
+    supersede(server, "config.ru" => "File.read('#{gate}')\n#{APP}", **surging)
     open_gate(second)
     server.wait_for_output(/w3 g2 ready/)
+    former = wait_for_workers(server, 3)
     open_gate
+    server.wait_for_output(/g3 2 workers/)
+    Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
     assert_serves_alone(server, 3)
+    assert_equal former, workers(server)
   end
 
   def test_a_superseded_generation_is_not_kept
@@ -138,10 +141,10 @@ class ProbationTest < Support::TestCase
     server.wait_for_output(/adopts the workers/)
   end
 
-  # Kills the present master, and deploys a release that fails when the gate is opened.
-  def supersede(server)
+  # Kills the present master during a deploy, and deploys release 3. files: see #release.
+  def supersede(server, files)
     kill_present(server)
-    release(3, "config.ru" => format(FAILING, gate))
+    release(3, files)
     assert_command 0, /a new master is executed/, "deploy", "--supersede"
   end
 

@@ -50,9 +50,9 @@ module Bontebok
 
       private
 
-      # Ends the canary and the probation. If the generation is held, the next #judge returns :good.
+      # Ends the canary and the probation. If a superseded generation is held, the next #judge returns :good.
       def end_judgement
-        waits = @proved_at || (@canary&.deadline && @verdict.nil?)
+        waits = @proved_at || (@canary&.deadline && @verdict != :good)
         @canary = @crashed = @on_trial = nil
         @proved_at = (Clock.now if waits)
       end
@@ -68,6 +68,7 @@ module Bontebok
 
       def start_more(count)
         @started += count
+        @proved_at = nil
         @step = count
       end
 

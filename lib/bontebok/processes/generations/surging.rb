@@ -34,10 +34,10 @@ module Bontebok
         limit(child)
       end
 
-      # Another child takes this child's place. If the child serves until then, its former generation has ended.
+      # Another child takes this child's place.
       def replace(child)
         super
-        grow_back(child, (@roster.former(child) if child.leaving?))
+        grow_back(child, @roster.former(child))
       end
 
       def note_lost(child)

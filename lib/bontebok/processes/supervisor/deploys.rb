@@ -94,7 +94,7 @@ module Bontebok
         end
       end
 
-      # A superseded generation that serves alone keeps its workers.
+      # 1: a superseded generation that serves alone loses no workers.
       def former_workers
         deploys_under_way.one? ? @workers : 1
       end
@@ -122,8 +122,8 @@ module Bontebok
       end
 
       # The seconds for which the former master stays loaded when this master replaces it. If an address is closed, the
-      # former master does not stay, because it would keep the address. A superseded one never took effect, and does not
-      # stay either.
+      # former master does not stay, because it would keep the address. A superseded former
+      # master never took effect. It does not stay either.
       def seconds_to_keep(child)
         deploy = @deploys[child] or return 0
         return 0 unless deploys_under_way.one?
