@@ -34,8 +34,9 @@ module Bontebok
     def hear
       return @life_line.cut? ? [:closed] : [] if @adopted
 
+      gone = master_gone? # asked first: the words of a dead master have all arrived
       words = @channel.hear
-      return words unless (words.include?(:closed) || master_gone?) && adoptable?
+      return words unless (gone || words.include?(:closed)) && adoptable?
 
       @adopted = true
       words - [:closed] + [:adopted]

@@ -32,13 +32,14 @@ class ParentTest < Support::TestCase
     started, start = IO.pipe
     Process.wait(fork do
       fork { report(writer, start) }
+      start.close
       started.read(1)
       exit!
     end)
-    writer.close
+    [writer, start].each(&:close)
     reader.read
   ensure
-    [reader, started, start].each(&:close)
+    [reader, started].each(&:close)
   end
 
   def report(writer, start)
