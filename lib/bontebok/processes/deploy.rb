@@ -116,7 +116,6 @@ module Bontebok
     def supersede(reason)
       read_report
       @report.finish(@failure || 1, reason)
-      end_judgement
     end
 
     # Called when the master leaves or has ended. The next deploy can bind the new addresses.

@@ -79,6 +79,11 @@ module Bontebok
       end
     end
 
+    # True if a former generation serves until the master is whole, and stays if the master fails.
+    def on_trial?(child)
+      child.staying? && !@roster.former(child).nil?
+    end
+
     private
 
     def succession
@@ -135,15 +140,10 @@ module Bontebok
     end
 
     def give_up_late_ones
-      @roster.each { |child| limit(child) if limited?(child) && !child.reached?(:ready) }
-      @limits.select! { |child, _| limited?(child) && !child.reached?(:whole) }
+      @roster.each { |child| limit(child) if on_trial?(child) && !child.reached?(:ready) }
+      @limits.select! { |child, _| on_trial?(child) && !child.reached?(:whole) }
       late = @limits.select { |_, time| time <= Clock.now }.keys
       late.each { |child| give_up(child, "did not get all of its workers ready within #{@limit} s") }
-    end
-
-    # The limit applies only while the former generation serves.
-    def limited?(child)
-      child.staying? && @roster.former(child)
     end
 
     def give_up(child, reason)

@@ -36,6 +36,8 @@ module Bontebok
 
     def judge = nil
 
+    def end_trial; end
+
     def note_crash; end
 
     def close; end

@@ -86,6 +86,18 @@ class CanaryTest < Support::TestCase
     assert_equal "release 1", eventually(10) { server.get.body[/release 1/] }
   end
 
+  def test_a_canary_is_not_judged_without_a_former_master
+    server = start
+    release(2, "config.ru" => GOOD)
+    command = start_process(*RUBY, "deploy", "--canary", "1", "--for", "600s", "--control", "#{temp_dir}/control")
+    command.wait_for_output(/1 of 2 workers serve/)
+    Process.kill("KILL", master(server).pid)
+    assert_equal 0, command.wait.exitstatus
+    assert_match(/^the former master has ended: the canary is not judged\ngeneration 2 serves$/, command.output.text)
+    eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
+    assert_equal 2, workers(server).size
+  end
+
   def test_wrong_values
     start
     [%w[--canary 0], %w[--canary], %w[--canary 1 --for soon], %w[--canary 1 --max-errors 1]].each do |args|

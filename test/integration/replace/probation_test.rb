@@ -67,48 +67,32 @@ class ProbationTest < Support::TestCase
     deploy_new_address_twice { start_command("deploy", "--wait", "--supersede") }
   end
 
-  def test_a_superseded_canary_gets_all_its_workers_if_the_present_master_has_died
-    make_gate
-    server = start
-    release(2)
-    canary = start_command("deploy", "--canary", "1", "--for", "600s")
-    canary.wait_for_output(/1 of 2 workers serve beside the former ones/)
-    supersede(server, "config.ru" => "File.read('#{gate}') && raise('bad code')")
-    assert_equal 1, canary.wait.exitstatus
-    server.wait_for_output(/w2 g2 ready/)
-    open_gate
-    assert_serves_alone(server, 2)
-  end
-
   def test_a_superseded_surge_goes_on_and_loses_no_workers_if_the_present_master_has_died
     make_gate
-    File.mkfifo(second = "#{temp_dir}/second")
-    surging = { "config/bontebok.rb" => "after_fork { |worker| worker.number == 2 && File.read('#{second}') }" }
-    server = start("-w", "3", "--deploy-surge", "1")
-    release(2, surging)
-    server.signal("USR2")
-    server.wait_for_output(/g2 2 workers/)
-    supersede(server, "config.ru" => "File.read('#{gate}')\n#{APP}", **surging)
+    server = supersede("config.ru" => "File.read('#{gate}')\n#{APP}", "config/bontebok.rb" => surging)
     open_gate(second)
     server.wait_for_output(/w3 g2 ready/)
     former = wait_for_workers(server, 3)
     open_gate
     server.wait_for_output(/g3 2 workers/)
     Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
-    assert_serves_alone(server, 3)
+    wait_for_one_master(2, server)
     assert_equal former, workers(server)
   end
 
+  def test_a_worker_that_ends_does_not_end_a_generation_that_serves_alone
+    server = lose_present_master
+    worker = Support::ProcessTable.children(Support::ProcessTable.children(server.pid).last.pid).first
+    Process.kill("KILL", worker.pid)
+    server.wait_for_output(/worker 1 \(pid #{worker.pid}\) .*killed by SIGKILL/)
+    open_gate(second)
+    wait_for_one_master(2, server)
+  end
+
   def test_a_superseded_generation_is_not_kept
-    server = start("--keep-former", "60s")
-    release(2)
-    canary = start_command("deploy", "--canary", "1", "--for", "600s")
-    canary.wait_for_output(/1 of 2 workers serve beside the former ones/)
-    kill_present(server)
-    release(3)
-    assert_command 0, "generation 3 serves\n", "deploy", "--wait", "--supersede"
-    assert_equal ["serving", 3, nil], status.values_at("state", "generation", "former")
-    eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
+    server = supersede("config/bontebok.rb" => "keep_former '60s'")
+    wait_for_one_master(3, server)
+    assert_nil status["former"]
   end
 
   private
@@ -136,24 +120,38 @@ class ProbationTest < Support::TestCase
     assert_equal "whole", request.value
   end
 
-  def kill_present(server)
+  # Starts a server with three workers, and kills its master when release 2 has one worker.
+  def lose_present_master
+    File.mkfifo(second)
+    server = start("-w", "3", "--deploy-surge", "1")
+    release(2, "config/bontebok.rb" => surging)
+    server.signal("USR2")
+    server.wait_for_output(/g2 2 workers/)
     Process.kill("KILL", master(server).pid)
     server.wait_for_output(/adopts the workers/)
+    server
   end
 
-  # Kills the present master during a deploy, and deploys release 3. files: see #release.
-  def supersede(server, files)
-    kill_present(server)
+  # Then release 3 supersedes release 2. files: see #release.
+  def supersede(files)
+    server = lose_present_master
     release(3, files)
     assert_command 0, /a new master is executed/, "deploy", "--supersede"
+    server
   end
 
-  def assert_serves_alone(server, count)
-    eventually(10, "generation 2 serves", seen: -> { status }) { status["state"] == "serving" }
-    assert_equal [2, count], status.values_at("generation", "workers")
+  # The second worker waits until the gate `second` is opened.
+  def surging = "after_fork { |worker| worker.number == 2 && File.read('#{second}') }"
+
+  def second = "#{temp_dir}/second"
+
+  def wait_for_one_master(generation, server)
+    eventually(10, "generation #{generation}", seen: -> { status }) do
+      status.values_at("state", "generation") == ["serving", generation]
+    end
     eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
-    assert_equal count, workers(server).size
-    assert_serves 2, server
+    assert_equal 3, status["workers"]
+    assert_serves generation, server
   end
 
   def time_of(line)

@@ -48,14 +48,16 @@ module Bontebok
         @crashed = @on_trial
       end
 
-      private
-
-      # Ends the canary and the probation. If a superseded generation is held, the next #judge returns :good.
-      def end_judgement
-        waits = @proved_at || (@canary&.deadline && @verdict != :good)
+      # Called while no former generation could serve in place of the new one. If the new one is held, the next #judge
+      # returns :good.
+      def end_trial
+        unjudged = @canary if @verdict != :good
+        @report.say("the former master has ended: the canary is not judged") if unjudged
+        @proved_at = (Clock.now if @proved_at || unjudged&.deadline)
         @canary = @crashed = @on_trial = nil
-        @proved_at = (Clock.now if waits)
       end
+
+      private
 
       # The number of workers that the master starts first.
       def first_workers(present, former)
@@ -68,7 +70,6 @@ module Bontebok
 
       def start_more(count)
         @started += count
-        @proved_at = nil
         @step = count
       end
 

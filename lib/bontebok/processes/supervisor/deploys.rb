@@ -102,6 +102,7 @@ module Bontebok
       # Called in the supervisor's loop. Continues or takes back a deploy whose canary is judged.
       def judge_canaries
         @deploys.to_a.each do |child, deploy|
+          deploy.end_trial unless @masters.on_trial?(child)
           case deploy.judge
           when :good then @masters.go_on(child)
           when :bad then @masters.take_back(child, "has too many errors")
@@ -122,8 +123,8 @@ module Bontebok
       end
 
       # The seconds for which the former master stays loaded when this master replaces it. If an address is closed, the
-      # former master does not stay, because it would keep the address. A superseded former
-      # master never took effect. It does not stay either.
+      # former master does not stay, because it would keep the address. A superseded former master never took effect. It
+      # does not stay either.
       def seconds_to_keep(child)
         deploy = @deploys[child] or return 0
         return 0 unless deploys_under_way.one?
