@@ -93,7 +93,7 @@ class CanaryTest < Support::TestCase
     command.wait_for_output(/1 of 2 workers serve/)
     Process.kill("KILL", master(server).pid)
     assert_equal 0, command.wait.exitstatus
-    assert_match(/^the former master has ended: the canary is not judged\ngeneration 2 serves$/, command.output.text)
+    assert_match(/^no former master serves: the canary is not judged\ngeneration 2 serves$/, command.output.text)
     eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal 2, workers(server).size
   end

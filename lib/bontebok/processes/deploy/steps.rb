@@ -52,7 +52,7 @@ module Bontebok
       # returns :good.
       def end_trial
         unjudged = @canary if @verdict != :good
-        @report.say("the former master has ended: the canary is not judged") if unjudged
+        @report.say("no former master serves: the canary is not judged") if unjudged
         @proved_at = (Clock.now if @proved_at || unjudged&.deadline)
         @canary = @crashed = @on_trial = nil
       end

@@ -102,7 +102,7 @@ module Bontebok
       # Called in the supervisor's loop. Continues or takes back a deploy whose canary is judged.
       def judge_canaries
         @deploys.to_a.each do |child, deploy|
-          deploy.end_trial unless @masters.on_trial?(child)
+          deploy.end_trial unless child.leaving? || @masters.on_trial?(child)
           case deploy.judge
           when :good then @masters.go_on(child)
           when :bad then @masters.take_back(child, "has too many errors")
