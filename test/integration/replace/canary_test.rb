@@ -66,8 +66,7 @@ class CanaryTest < Support::TestCase
   def test_a_canary_whose_worker_dies_is_taken_back
     server = start
     release(2, "config.ru" => GOOD)
-    command = start_process(*RUBY, "deploy", "--canary", "1", "--for", "60s", "--control", "#{temp_dir}/control")
-    command.wait_for_output(/1 of 2 workers serve/)
+    command = hold_canary
     canary = Support::ProcessTable.children(Support::ProcessTable.children(server.pid).last.pid).first
     Process.kill("KILL", canary.pid)
     assert_equal 4, command.wait.exitstatus
@@ -79,8 +78,7 @@ class CanaryTest < Support::TestCase
   def test_a_canary_that_dies_ends_the_deploy
     server = start
     release(2, "config.ru" => GOOD)
-    command = start_process(*RUBY, "deploy", "--canary", "1", "--for", "60s", "--control", "#{temp_dir}/control")
-    command.wait_for_output(/1 of 2 workers serve/)
+    command = hold_canary
     Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
     assert_equal 1, command.wait.exitstatus
     assert_equal "release 1", eventually(10) { server.get.body[/release 1/] }
@@ -89,8 +87,7 @@ class CanaryTest < Support::TestCase
   def test_a_canary_is_not_judged_without_a_former_master
     server = start
     release(2, "config.ru" => GOOD)
-    command = start_process(*RUBY, "deploy", "--canary", "1", "--for", "600s", "--control", "#{temp_dir}/control")
-    command.wait_for_output(/1 of 2 workers serve/)
+    command = hold_canary
     Process.kill("KILL", master(server).pid)
     assert_equal 0, command.wait.exitstatus
     assert_match(/^no former master serves: the canary is not judged\ngeneration 2 serves$/, command.output.text)
@@ -119,6 +116,13 @@ class CanaryTest < Support::TestCase
   def start(*args)
     release(1, "config.ru" => GOOD)
     start_current("-w", "2", "--control", "#{temp_dir}/control", *args)
+  end
+
+  # Starts the command, and waits until the canary serves.
+  def hold_canary
+    command = start_process(*RUBY, "deploy", "--canary", "1", "--for", "600s", "--control", "#{temp_dir}/control")
+    command.wait_for_output(/1 of 2 workers serve/)
+    command
   end
 
   # Runs the command under load. The load must not lose a request, but the bad canary responds with 500.

@@ -21,9 +21,12 @@ class ProcessOutOfBandTest < Support::TestCase
     end
   RUBY
 
+  # The worker at the gate.
+  BEGUN = /\((\d+)\) out of band/
+
   def test_no_request_waits_for_a_worker_that_is_out_of_band
     [1, 3].each do |threads|
-      server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s) { |started| get_until_out_of_band(started) }
+      server, busy = start_with_slow_hook("-w", "2", "-t", threads.to_s) { |started| get_until(started, BEGUN) }
       sibling = (workers(server) - [busy]).map(&:to_s)
       assert_equal sibling * 100, Array.new(100) { server.get.body }
       Process.kill("TERM", workers(server).find { |pid| pid != busy }) # so that the worker at the gate must serve again
@@ -54,7 +57,7 @@ class ProcessOutOfBandTest < Support::TestCase
     config = temp_file("bontebok.rb", "out_of_band { |one| $stderr.puts \"out \#{one.pid}\"; File.read('gate') }\n")
     server = start_bontebok(args: ["-c", config, "-w", "2", "--max-gc-per-request", "1"], rackup: PID_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
-    first = eventually { server.get && server.output.text[/^out (\d+)/, 1] }
+    first = get_until(server, /^out (\d+)/)
     sibling = workers(server).map(&:to_s) - [first]
     assert_equal sibling * 50, Array.new(50) { server.get.body }
     assert_equal [first], server.output.text.scan(/^out (\d+)/).flatten
@@ -128,12 +131,13 @@ class ProcessOutOfBandTest < Support::TestCase
     server = start_bontebok(args: ["-c", config, *args, "--max-gc-per-request", "1"], rackup: PID_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     block_given? ? yield(server) : server.get
-    [server, Integer(server.wait_for_output(/\((\d+)\) out of band/)[1])]
+    [server, Integer(server.wait_for_output(BEGUN)[1])]
   end
 
-  # A thread that is about to wait for a request counts as busy, so one request can be too few.
-  def get_until_out_of_band(server)
-    eventually { server.get && server.output.text.include?("out of band") }
+  # Sends requests until the output matches. Returns the match of the first group. A thread that is about to wait for a
+  # request counts as busy, so one request can be too few.
+  def get_until(server, pattern)
+    eventually { server.get && server.output.text[pattern, 1] }
   end
 
   # All requests are sent before the first response is read, so each worker serves some of them.
@@ -141,7 +145,7 @@ class ProcessOutOfBandTest < Support::TestCase
     @kept = Array.new(20) { Support::Client.new(server.address) }
     @kept.each { |client| client.request("GET", "/") }
     @kept.each(&:read_response)
-    get_until_out_of_band(server)
+    get_until(server, BEGUN)
   end
 
   # Returns the number of complete responses.

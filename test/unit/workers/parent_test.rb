@@ -15,7 +15,8 @@ class ParentTest < Support::TestCase
   end
 
   def teardown
-    [*@ends, @life_line, @life_line.to_io].each(&:close)
+    @ends.each(&:close)
+    @life_line.disown
     super
   end
 

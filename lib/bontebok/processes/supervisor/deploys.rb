@@ -94,9 +94,9 @@ module Bontebok
         end
       end
 
-      # 1: a superseded generation that serves alone loses no workers.
+      # 1: a superseded generation loses no workers.
       def former_workers
-        deploys_under_way.one? ? @workers : 1
+        superseded_serves? ? 1 : @workers
       end
 
       # Called in the supervisor's loop. Continues or takes back a deploy whose canary is judged.
@@ -127,7 +127,7 @@ module Bontebok
       # does not stay either.
       def seconds_to_keep(child)
         deploy = @deploys[child] or return 0
-        return 0 unless deploys_under_way.one?
+        return 0 if superseded_serves?
 
         (@listeners.to_a - deploy.listeners.to_a).empty? ? deploy.config.seconds(:keep_former) : 0
       end
@@ -155,6 +155,12 @@ module Bontebok
       # Without the deploys whose masters only finish requests.
       def deploys_under_way
         @deploys.reject { |child, _| child.leaving? }.values
+      end
+
+      # True if the former generation has never taken effect: the present master has died, and another deploy has
+      # superseded the next one, which serves alone.
+      def superseded_serves?
+        deploys_under_way.size > 1
       end
 
       # The rest of the supervisor follows the new configuration. An error in one part must not end the supervisor.
