@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../start_error"
+require_relative "../system/error_text"
 
 module Bontebok
   # Redirects standard error and standard output to the configured files. Every process of the server inherits these two
@@ -83,8 +84,7 @@ module Bontebok
       def explained(path, account)
         yield
       rescue SystemCallError => e
-        message = "cannot write to #{path}: #{SystemCallError.new(nil, e.errno).message}"
-        raise StartError, account.described(message)
+        raise StartError, account.described("cannot write to #{path}: #{ErrorText.of(e, path)}")
       end
     end
   end

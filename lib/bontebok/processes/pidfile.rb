@@ -4,6 +4,7 @@ require "etc"
 require "fileutils"
 
 require_relative "../start_error"
+require_relative "../system/error_text"
 
 module Bontebok
   # The file with the pid of the started process. Other programs read it. The file is written under another name and
@@ -50,7 +51,7 @@ module Bontebok
       File.rename(temporary, @path)
     rescue SystemCallError => e
       FileUtils.rm_f(temporary)
-      raise StartError, "cannot write the file #{@path}: #{SystemCallError.new(nil, e.errno).message}"
+      raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, @path)}"
     end
 
     # Removes the file if it holds the pid of this process. Another server and forked processes have other pids.

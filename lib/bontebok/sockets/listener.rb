@@ -4,6 +4,7 @@ require "socket"
 
 require_relative "duped_descriptor"
 require_relative "../start_error"
+require_relative "../system/error_text"
 
 module Bontebok
   # The superclass of TcpListener, UnixListener and AdoptedListener: one listening socket. #bind is called before the
@@ -118,7 +119,7 @@ module Bontebok
     def explained
       yield
     rescue SystemCallError => e
-      raise StartError, "cannot listen on #{address}: #{SystemCallError.new(nil, e.errno).message}"
+      raise StartError, "cannot listen on #{address}: #{ErrorText.of(e, address.path.to_s)}"
     end
   end
 end

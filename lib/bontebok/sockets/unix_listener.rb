@@ -138,15 +138,20 @@ module Bontebok
       end
     end
 
-    # Removes the file of a dead server. Raises EEXIST if the file is no socket.
+    # Removes the file of a dead server. Raises StartError if the file is not a socket.
     def vacate
-      raise Errno::EEXIST if File.exist?(path) && !File.socket?(path)
-
+      check_file
       find_living
     rescue Errno::ECONNREFUSED
       File.unlink(path)
     rescue Errno::ENOENT
       nil
+    end
+
+    def check_file
+      return if File.socket?(path) || !File.exist?(path)
+
+      raise StartError, "cannot listen on #{address}: the file is not a socket"
     end
 
     # Raises Errno::EADDRINUSE or StartError if a running server has the address: the server accepts a connection, or

@@ -126,7 +126,7 @@ class ServerTest < EmbeddedCase
 
   def test_files_that_cannot_be_used_fail_the_start
     { { spool_dir: "/dev/null" } => "SpoolDir /dev/null is not a writable directory",
-      { access_log: "#{temp_dir}/none/log" } => "AccessLog #{temp_dir}/none/log: No such file or directory" }
+      { access_log: "#{temp_dir}/none/log" } => "AccessLog #{temp_dir}/none/log: its directory does not exist" }
       .each do |options, text|
       assert_equal text, assert_raises(Bontebok::StartError) { server(**options).start }.message
     end

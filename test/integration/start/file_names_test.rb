@@ -50,8 +50,9 @@ class FileNamesTest < Support::TestCase
 
   def test_the_message_of_a_failed_start_can_contain_any_file_name
     { ["nöne.ru"] => "#{directory}/nöne.ru: No such file", ["--directory", "nöne"] => "nöne: No such file",
-      ["-c", "nöne.rb"] => "nöne.rb: No such file", ["-l", "unix:nöne/ß"] => "#{directory}/nöne/ß: No such file",
-      ["--log", "nöne/lög"] => "nöne/lög: No such file" }.each do |args, message|
+      ["-c", "nöne.rb"] => "nöne.rb: No such file",
+      ["-l", "unix:nöne/ß"] => "#{directory}/nöne/ß: its directory does not exist",
+      ["--log", "nöne/lög"] => "nöne/lög: its directory does not exist" }.each do |args, message|
       server = start("-w", "1", *args, chdir: directory, pwd: directory, ready: false)
 
       assert_equal 1, server.wait.exitstatus

@@ -104,7 +104,8 @@ class SharedUnixListenerTest < Support::UnixListenerCase
   def test_a_file_that_is_no_socket_stays
     temp_file("a.sock", "precious")
     error = assert_raises(Bontebok::StartError) { listener.bind }
-    assert_equal ["cannot listen on unix:#{@path}: File exists", "precious"], [error.message, File.read(@path)]
+    assert_equal ["cannot listen on unix:#{@path}: the file is not a socket", "precious"],
+                 [error.message, File.read(@path)]
   end
 
   def test_the_path_needs_room_for_another_name

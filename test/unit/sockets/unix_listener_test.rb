@@ -146,12 +146,13 @@ class UnixListenerTest < Support::UnixListenerCase
   def test_a_file_that_is_no_socket_stays
     temp_file("a.sock", "precious")
     error = assert_raises(Bontebok::StartError) { listener.bind }
-    assert_equal ["cannot listen on unix:#{@path}: File exists", "precious"], [error.message, File.read(@path)]
+    assert_equal ["cannot listen on unix:#{@path}: the file is not a socket", "precious"],
+                 [error.message, File.read(@path)]
   end
 
   def test_a_missing_directory_is_an_error
     error = assert_raises(Bontebok::StartError) { listener("/nonexistent/a.sock").bind }
-    assert_equal "cannot listen on unix:/nonexistent/a.sock: No such file or directory", error.message
+    assert_equal "cannot listen on unix:/nonexistent/a.sock: its directory does not exist", error.message
   end
 
   def test_the_longest_path_and_a_name_of_one_letter_are_possible

@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # The text of a SystemCallError for a message to the user.
+  module ErrorText
+    # path: the file that could not be created or opened for writing. Returns the kernel's text, without the text that
+    # Ruby adds. ENOENT means that a directory is missing, not the file.
+    def self.of(error, path)
+      return "its directory does not exist" if error.is_a?(Errno::ENOENT) && !File.directory?(File.dirname(path))
+
+      SystemCallError.new(nil, error.errno).message
+    end
+  end
+end
