@@ -8,6 +8,7 @@ require_relative "../sockets/listeners"
 require_relative "../sockets/passed_listeners"
 require_relative "../log/log"
 require_relative "../log/log_files"
+require_relative "../workers/extension"
 require_relative "pidfile"
 require_relative "process_preparation"
 require_relative "../sockets/service/service_report"
@@ -52,6 +53,7 @@ module Bontebok
     # Returns the class to run. The file of this class is loaded here, before any fork. The file of the other class is
     # never loaded.
     def process
+      Extension.load
       if @config.workers.zero?
         require_relative "single_process"
         SingleProcess
@@ -59,10 +61,6 @@ module Bontebok
         require_relative "supervisor"
         Supervisor
       end
-    rescue LoadError => e
-      raise unless e.path == "bontebok/bontebok"
-
-      raise StartError, "its extension is not built; `gem pristine bontebok` builds it, in a checkout bin/setup does"
     end
 
     def listeners

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../start_error"
+require_relative "../system/error_text"
 require_relative "../usage_error"
 
 module Bontebok
   # Checks the files that the core's worker opens later. Used by Launcher and ServerRun at the start. Both require the
-  # binding before: Launcher reports it if the binding is not built.
+  # binding before (Extension).
   module WorkerFiles
     class << self
       # Raises StartError.
@@ -23,7 +24,7 @@ module Bontebok
       rescue ArgumentError => e
         raise UsageError, "access log: #{e.message}"
       rescue SystemCallError => e
-        raise StartError, "AccessLog #{config[:access_log]}: #{SystemCallError.new(nil, e.errno).message}"
+        raise StartError, "AccessLog #{config[:access_log]}: #{ErrorText.of(e, config[:access_log])}"
       end
     end
   end

@@ -63,9 +63,9 @@ class CLIStartTest < Support::TestCase
     assert_fails 1, "cannot read the rackup file #{temp_dir}/config.ru: No such file or directory"
     assert_fails 1, "cannot read the rackup file /nonexistent/a.ru: No such file", args: ["/nonexistent/a.ru"]
     assert_fails 1, "cannot read the rackup file #{temp_dir}: Is a directory", args: [temp_dir]
-    assert_fails 1, "cannot listen on unix:/nonexistent/a.sock: No such file or directory",
+    assert_fails 1, "cannot listen on unix:/nonexistent/a.sock: its directory does not exist",
                  args: ["-l", "unix:/nonexistent/a.sock"], rackup: APP
-    assert_fails 1, "AccessLog /nonexistent/log: No such file or directory",
+    assert_fails 1, "AccessLog /nonexistent/log: its directory does not exist",
                  args: %w[--access-log /nonexistent/log], rackup: "raise 'the application was loaded'"
     assert_fails 1, "SpoolDir /nonexistent is not a writable directory",
                  args: ["--spool-dir", "/nonexistent"], rackup: APP
@@ -146,14 +146,14 @@ class CLIStartTest < Support::TestCase
              "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR) }
     %w[0 1].each do |workers|
       server = start_process(RbConfig.ruby, "exe/bontebok", "-w", workers, rackup, chdir: temp_dir, env: bare)
-      assert_failed server, 1, "its extension is not built"
+      assert_failed server, 1, "cannot load the extension: it is not built\nbuild it: `bundle pristine bontebok` "
     end
   end
 
   def test_help_version_and_check_are_printed
     { "--help" => "Usage: bontebok", "--version" => /\Abontebok \d+\.\d+/,
       "--check" => /^Listen +unix:.* command line$/ }.each do |flag, text|
-      server = failed_start(args: [flag])
+      server = failed_start(args: [flag], rackup: APP)
       assert_equal [0, ""], [server.status.exitstatus, server.output.text(:stderr)]
       assert_operator text, :===, server.output.text(:stdout)[text]
     end
