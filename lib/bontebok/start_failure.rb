@@ -48,14 +48,14 @@ module Bontebok
       end
       alias disown close
 
+      def complain(message)
+        [$stderr, @starter].compact.each { |stream| write(stream, message) }
+      end
+
       private
 
       def point_to_log
         write(@starter, "the start failed: #{@log} says why") if @starter && @log
-      end
-
-      def complain(message)
-        [$stderr, @starter].compact.each { |stream| write(stream, message) }
       end
 
       # Does not use Kernel#warn, which is silent under ruby -W0. If the stream cannot be written to, the exit status

@@ -10,6 +10,8 @@ module Bontebok
     # 4096 is SOMAXCONN of Linux.
     DEFAULTS = { max_workers: 5, timeout: 300_000, max_request_per_child: 1000, chunked_transfer: false,
                  backlog: 4096 }.freeze
+    # Rhebok's applications need not be thread-safe.
+    FIXED = { threads: 1 }.freeze
     ADDRESS = { Host: "Name or address to listen on.", Port: "Port to listen on.",
                 Path: "Unix socket to listen on, instead of Host and Port." }.freeze
     # Options that are hooks. Only a program that calls the handler can pass hooks.
@@ -33,7 +35,8 @@ module Bontebok
     def make_config
       ADDRESS.each_key { |name| check_value(name, name.upcase) }
       listen = { listen: addresses }.compact
-      Config.new(environment, given: written.merge(listen), defaults: DEFAULTS.merge(default_address), env: @env)
+      Config.new(environment, given: written.merge(listen), defaults: DEFAULTS.merge(default_address), fixed: FIXED,
+                              habit: "Rhebok's default", env: @env)
             .tap { |config| add_hooks(config.hooks) }
     end
 

@@ -43,7 +43,7 @@ module Bontebok
       case command_line.action
       when :help then print_text(OptionDocs.help(command_line.topic))
       when :version then print_text("bontebok #{VERSION}\n")
-      when :check then print_text(check(Config.new(command_line.values)))
+      when :check then check(command_line.values)
       else serve(command_line)
       end
     end
@@ -88,11 +88,9 @@ module Bontebok
       Supervisor::Resumption.new(Supervisor::State.take(ENV), manager).run
     end
 
-    def check(config)
-      rows = config.report
-      widths = [0, 1].map { |column| rows.map { |row| row[column].size }.max }
-      lines = rows.map { |name, value, source| "#{name.ljust(widths[0])}  #{value.ljust(widths[1])}  #{source}" }
-      [*lines, *config.warnings].map { |line| "#{line}\n" }.join
+    def check(values)
+      require_relative "check"
+      Check.new(values).run
     end
 
     def print_text(text)

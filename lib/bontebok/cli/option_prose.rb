@@ -41,14 +41,12 @@ module Bontebok
       ```
 
       In the file, `ENV["RACK_ENV"]` has the value of `-E`. The value `nil` means that the file does not set the option.
-      If the file calls an unknown method, the start fails with a message that names file and line. With
-      `--ignore-unknown` the server logs the unknown method and starts.
+      If the file calls an unknown method, the start fails with a message that names file and line.
 
-      Configuration files for Rhebok, unicorn and puma work unchanged. Files for Rhebok have the syntax above.
-      `--config-style` sets the syntax of a file. Without this option, a file is read as a file for unicorn or puma if
-      its name begins with `unicorn` or `puma` (`unicorn.rb`, `unicorn.conf.rb`, `puma-production.rb`), or if it is in
-      `config/unicorn/` or `config/puma/`. [MIGRATING.md](MIGRATING.md) explains what each directive of these servers
-      does here.
+      Configuration files for Rhebok, unicorn, pitchfork and puma work unchanged. Rhebok's files have the syntax above.
+      `--config-style` sets the syntax of a file. Without this option, a file is read as a file for one of these servers
+      if its name begins with the server's name (`unicorn.conf.rb`, `puma-production.rb`), or if its directory has this
+      name (`config/puma/`). [MIGRATING.md](MIGRATING.md) explains what each directive of these servers does here.
     TEXT
 
     HOOKS = <<~TEXT

@@ -3,13 +3,15 @@
 require_relative "../system/file_name"
 
 module Bontebok
-  # An address to listen on: HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name. An Address is only a value; a
-  # Listener binds the socket.
+  # An address to listen on, in one of FORMS or of the forms that other servers have: tcp://HOST:PORT, unix:///path and
+  # /path. An Address is only a value; a Listener binds the socket.
   class Address
-    FORMS = "HOST:PORT, PORT, [v6]:PORT, unix:/path or unix:@name"
+    FORMS = "HOST:PORT, PORT, *:PORT, [v6]:PORT, unix:/path or unix:@name"
+    # The host of all IPv4 and IPv6 addresses.
+    ANY = "*"
     # The length of sun_path in bytes, without its NUL (unix(7)).
     LONGEST_PATH = 107
-    PATTERN = %r{\A(?:(?:\[(?<v6>[0-9A-Fa-f:.%]+[^\]]*)\]|(?<host>[^\s:/\[\]@*]+)):)?(?<port>\d{1,5})\z}
+    PATTERN = %r{\A(?:(?:\[(?<v6>[0-9A-Fa-f:.%]+[^\]]*)\]|(?<host>\*|[^\s:/\[\]@*]+)):)?(?<port>\d{1,5})\z}
 
     attr_reader :host, :port, :path
 
@@ -17,8 +19,12 @@ module Bontebok
       # Raises OptionTypes::Invalid.
       def parse(text)
         return unix(text) if text.start_with?("unix:")
+        return unix("unix:#{text}") if text.start_with?("/")
+        raise OptionTypes::Invalid, "an address without TLS, which is left to a proxy" if text.start_with?("ssl:")
 
-        match = (PATTERN.match(text) if text.valid_encoding?) or raise OptionTypes::Invalid, FORMS
+        match = (PATTERN.match(text.delete_prefix("tcp://")) if text.valid_encoding?)
+        raise OptionTypes::Invalid, FORMS unless match
+
         port = Integer(match[:port], 10)
         raise OptionTypes::Invalid, "a port from 0 to 65535" if port > 65_535
 

@@ -6,6 +6,7 @@ require_relative "config_styles"
 require_relative "cpus"
 require_relative "defaults"
 require_relative "rhebok_address"
+require_relative "sources"
 require_relative "spreads"
 
 module Bontebok
@@ -13,17 +14,13 @@ module Bontebok
   # command line, configuration file, options of the rackup command, environment, default.
   class Config
     include Defaults
+    include Sources
     include Spreads
 
-    Setting = Struct.new(:value, :source)
+    UNREAD = %w[config/puma.rb config/unicorn.rb config/pitchfork.rb].freeze
 
-    # The sources of explicit choices. Values of other sources can be ignored. For example, a server that gets its
-    # sockets from systemd or start_server ignores $PORT.
-    CHOICES = %i[on_command_line in_file given].freeze
-    SOURCES = [*CHOICES, :in_environment, :by_habit, :by_default].freeze
-    # The default configuration file.
-    FILE = "config/bontebok.rb"
-    TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
+    # A fault that --check reports. status: the exit status of a start with this fault.
+    Fault = Struct.new(:message, :status)
 
     # The Hooks of the configuration file, and texts for the log.
     attr_reader :hooks, :warnings
@@ -31,24 +28,39 @@ module Bontebok
     # written    { key => [strings] } of the command line
     # given      { key => [strings] } of rackup -O; the configuration file wins over these values, as in Rhebok
     # defaults   { key => effective value }, instead of the table's defaults
-    # Raises UsageError, or StartError if a file or directory is missing.
-    def initialize(written = {}, given: {}, defaults: {}, env: ENV)
+    # fixed      like defaults; these values also win over the environment
+    # habit      the source of these values, for --check
+    # faults     a list that gets each Fault; nil: the first fault raises UsageError, or StartError if a file or
+    #            directory is missing
+    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, habit: "default", faults: nil, env: ENV)
       @written = written
       @given = given
-      @defaults = defaults
+      @defaults = @fixed = @file = {}
+      take_habits(defaults, fixed, habit)
+      @faults = faults
       @env = env
       @settings = {}
-      @file = {}
       @hooks = Hooks.new
       @warnings = []
-      enter_directory
-      read_file if self[:config_file]
-      check_spreads
+      note_faults { enter_directory }
+      note_faults { read_file } if self[:config_file]
+      note_faults { check_spreads }
       OptionTable::ALL.each { |option| setting(option) }
       check_request_limits
+      name_unread_file
       workers
-      account
+      note_faults { account } || @account = Account.new(nil, nil)
       freeze
+    end
+
+    # Runs a check. Without `faults`, errors are raised.
+    def note_faults
+      yield
+    rescue StartError => e
+      raise unless @faults
+
+      @faults << Fault.new(e.message, e.exit_status)
+      nil
     end
 
     # The effective value. Times are milliseconds, sizes are bytes.
@@ -73,6 +85,13 @@ module Bontebok
     # The number of worker processes; `auto` is converted to a number. 0: one process that never forks.
     def workers
       @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
+    end
+
+    # The time for a worker to become ready, in seconds. Workers that load the application load it at the same time. If
+    # there are more workers than CPUs, the time is longer in proportion.
+    def boot_seconds
+      shares = self[:preload] ? 1 : [workers.fdiv(Cpus.new.count).ceil, 1].max
+      seconds(:worker_boot_timeout) * shares
     end
 
     # The user that the application runs as.
@@ -121,61 +140,30 @@ module Bontebok
     def read_file
       environment = on_command_line(OptionTable[:environment])
       @env["RACK_ENV"] = environment.value if environment
-      style = ConfigStyles.for(self[:config_file], self[:config_style])
-      file = ConfigFile.new(self[:config_file], style: style, ignore_unknown: self[:ignore_unknown])
+      style = ConfigStyles::ALL.fetch(self[:config_style])
+      take_habits(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
+      file = ConfigFile.new(self[:config_file], style: style)
       @file = file.entries
       @hooks = file.hooks
       @warnings = file.warnings
-      @defaults = @defaults.merge(style::DEFAULTS)
       WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
     end
 
+    def take_habits(defaults, fixed, source)
+      @defaults = @defaults.merge(defaults.transform_values { |value| Setting.new(value, source) })
+      @fixed = @fixed.merge(fixed.transform_values { |value| Setting.new(value, source) })
+    end
+
     def setting(option)
-      @settings[option.key] ||= SOURCES.lazy.filter_map { |source| send(source, option) }.first
+      @settings[option.key] ||= note_faults { SOURCES.lazy.filter_map { |source| send(source, option) }.first } ||
+                                Setting.new(default(option), "default, because the value is wrong")
     end
 
-    def on_command_line(option)
-      setting_of(option, @written[option.key], "command line")
-    end
+    # Files of other servers have their places in an application.
+    def name_unread_file
+      return if self[:config_file] || source(:config_file) != "default"
 
-    def given(option)
-      setting_of(option, @given[option.key], "rackup -O")
-    end
-
-    def setting_of(option, values, place)
-      Setting.new(option.read(option.repeated? ? values : values.last, place), place) if values
-    end
-
-    def in_file(option)
-      entry = @file[option.key] || (RhebokAddress.entry(@file) if option.key == :listen) or return
-      Setting.new(option.read(entry.value, entry.place), entry.place)
-    end
-
-    # A blank variable counts as not set.
-    def in_environment(option)
-      name, text = option.environment_variables.lazy.map { |one| [one, text_of(one)] }.find { |_, one| !one.empty? }
-      return unless name
-
-      text = "#{default_host}:#{text}" if option.key == :listen
-      Setting.new(option.read(text, "environment #{name}"), "environment #{name}")
-    end
-
-    # A variable may hold any bytes, like an argument of the command line.
-    def text_of(variable)
-      @env[variable].to_s.b.strip.force_encoding(Encoding::UTF_8)
-    end
-
-    # A default of the configuration file's style, of RackupOptions or of RailsOptions. It replaces the table's default.
-    def by_habit(option)
-      value = @defaults.fetch(option.key) { return }
-      Setting.new(value.respond_to?(:call) ? value.call(self) : value, "default")
-    end
-
-    def by_default(option)
-      return Setting.new(FILE, "found") if option.key == :config_file && File.file?(FILE)
-      return Setting.new(default(option), "default") unless TIMEOUTS.include?(option.key) && self[:timeout]
-
-      Setting.new(self[:timeout], "Timeout, #{source(:timeout)}")
+      @warnings += UNREAD.select { |path| File.file?(path) }.map { |path| "#{path} is not read: -c #{path} reads it" }
     end
 
     def check_request_limits

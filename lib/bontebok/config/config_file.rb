@@ -18,14 +18,15 @@ module Bontebok
     attr_reader :entries, :hooks, :warnings
 
     # Raises StartError if the file cannot be read, and UsageError for a fault in it.
-    def initialize(path, style:, ignore_unknown: false)
+    def initialize(path, style:)
       @paths = []
-      @ignore_unknown = ignore_unknown
       @entries = {}
       @hooks = Hooks.new
       @warnings = []
+      @at_end = []
       @directives = style.new(self)
       evaluate(path)
+      tell_faults { @at_end.each(&:call) }
       enter_directory
     end
 
@@ -33,11 +34,7 @@ module Bontebok
     def evaluate(path)
       text = source(path)
       @paths.push(path)
-      ConfigFile.evaluate(@directives, text, path)
-    rescue StartError, SignalException
-      raise
-    rescue Exception => e # rubocop:disable Lint/RescueException
-      raise UsageError, fault(e)
+      tell_faults { ConfigFile.evaluate(@directives, text, path) }
     end
 
     # ---- for directives ----
@@ -58,12 +55,18 @@ module Bontebok
       @entries[key]&.value
     end
 
-    # Adds a hook. alone: the hook replaces the earlier hooks of this name. directive: the hook's name in the file. For
-    # the block see Hooks#add.
+    # Adds a hook. directive: the hook's name in the file. alone: the hook replaces the earlier hooks with this name in
+    # the file. For the block see Hooks#add.
     def add_hook(name, hook, directive: name, alone: false, &arguments)
       refuse("#{directive} wants a block") unless hook.respond_to?(:call)
 
-      alone ? @hooks.replace(name, hook, &arguments) : @hooks.add(name, hook, &arguments)
+      @hooks.remove(name, directive) if alone
+      @hooks.add(name, hook, directive: directive, &arguments)
+    end
+
+    # The block is called at the end of the file.
+    def at_end(&block)
+      @at_end << block
     end
 
     # Sets :directory and changes the working directory at once. With `set(:directory, path)`, the working directory
@@ -77,18 +80,27 @@ module Bontebok
       raise UsageError, "#{place}: #{message}"
     end
 
-    # Raises UsageError. With ignore_unknown, adds a warning and returns nil. advice: what to do instead, in a few
-    # words.
-    def unknown(directive, advice = nil)
-      unless @ignore_unknown
-        refuse("unknown option #{directive}#{" (#{advice})" if advice}; --ignore-unknown ignores it")
-      end
+    # hint: what the user may have meant, or nil. Raises UsageError.
+    def unknown(directive, hint = nil)
+      refuse("unknown option #{directive}#{" (#{hint})" if hint}")
+    end
 
-      @warnings << "#{place}: unknown option #{directive} is ignored"
+    # Notes that a directive has no effect. advice: what to do instead.
+    def advise(directive, advice)
+      @warnings << "#{place}: #{directive} has no effect: #{advice}"
       nil
     end
 
     private
+
+    # Any exception of the block, which runs code of the file, becomes a UsageError with file and line.
+    def tell_faults
+      yield
+    rescue StartError, SignalException
+      raise
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      raise UsageError, fault(e)
+    end
 
     def enter_directory
       entry = @entries[:directory]
@@ -108,7 +120,13 @@ module Bontebok
       return text if exception.is_a?(SyntaxError) && text.start_with?("#{@paths.last}:")
 
       named = text.empty? || text == exception.class.name ? exception.class : "#{text} (#{exception.class})"
-      "#{place(exception.backtrace_locations)}: #{named}"
+      "#{place_of(exception)}: #{named}"
+    end
+
+    # An exception that was raised with a backtrace has no locations.
+    def place_of(exception)
+      locations = exception.backtrace_locations
+      locations ? place(locations) : exception.backtrace.to_a.first.to_s[/\A.+:\d+(?=:in )/] || @paths.last
     end
 
     # The message may be empty, very long or invalid UTF-8. The method `message` of an application's exception may

@@ -20,23 +20,27 @@ module Bontebok
     # would pass all other arguments on to the method.
     OF_A_SYMBOL = [[:req], [:rest]].freeze
 
-    Entry = Struct.new(:hook, :arguments)
+    Entry = Struct.new(:hook, :directive, :arguments)
     private_constant :Entry, :OF_A_SYMBOL
 
     def initialize
       @hooks = NAMES.to_h { |name| [name, []] }
     end
 
-    # hook: responds to `call`. The block, if given, gets the arguments of #run and returns the arguments for the hook.
-    # Raises KeyError for an unknown name.
-    def add(name, hook, &arguments)
-      @hooks.fetch(name) << Entry.new(hook, arguments)
+    # hook: responds to `call`. directive: the hook's name in the file. The block, if given, gets the arguments of #run
+    # and returns the arguments for the hook. Raises KeyError for an unknown name.
+    def add(name, hook, directive: name, &arguments)
+      @hooks.fetch(name) << Entry.new(hook, directive, arguments)
     end
 
-    # Like #add, but first removes the earlier hooks of this name.
-    def replace(name, hook, &arguments)
-      @hooks.fetch(name).clear
-      add(name, hook, &arguments)
+    # Removes the hooks of this name that have this name in the file.
+    def remove(name, directive)
+      @hooks.fetch(name).reject! { |entry| entry.directive == directive }
+    end
+
+    # The names of all hooks in the file.
+    def directives
+      @hooks.values.flatten.map(&:directive).uniq
     end
 
     def any?(name)
@@ -46,13 +50,13 @@ module Bontebok
     # Runs all hooks of a name and returns the value of the last hook. If a hook raises, raises Failed and runs no more
     # hooks.
     def run(name, *arguments)
-      @hooks.fetch(name).map { |entry| call(name, entry, arguments) }.last
+      @hooks.fetch(name).map { |entry| call(entry, arguments) }.last
     end
 
     # Like #run, but if a hook raises, the exception is logged and the next hook runs.
     def attempt(name, *arguments, log:)
       @hooks.fetch(name).map do |entry|
-        call(name, entry, arguments)
+        call(entry, arguments)
       rescue Failed => e
         log.error(e.message, e.cause)
         nil
@@ -63,13 +67,13 @@ module Bontebok
 
     # Raises Failed if the hook raises an exception, also for SystemExit. Only SignalException and NoMemoryError are
     # raised unchanged.
-    def call(name, entry, arguments)
+    def call(entry, arguments)
       arguments = entry.arguments.call(*arguments) if entry.arguments
       ExitFence.keep_forks_out { entry.hook.call(*taken(entry.hook, arguments)) }
     rescue SignalException, NoMemoryError
       raise
     rescue Exception # rubocop:disable Lint/RescueException
-      raise Failed, "the hook #{name} failed"
+      raise Failed, "the hook #{entry.directive} failed"
     end
 
     # The arguments that the hook accepts. A block ignores additional arguments; a lambda or a method would raise.

@@ -23,7 +23,8 @@ module Bontebok
     # The core has 256 bytes for the path.
     REQUEST_PATH = OptionTypes::Text.new("PATH", %r{\A(?:/[!-~&&[^?#]]{0,254})?\z},
                                          "a path that begins with /, of at most 255 characters")
-    STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn)\z/, "bontebok, puma or unicorn")
+    STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn|pitchfork|rhebok)\z/,
+                                  "bontebok, puma, unicorn, pitchfork or rhebok")
     HUP = OptionTypes::Text.new("WHAT", /\A(?:reopen|deploy|stop)\z/, "reopen, deploy or stop")
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
     TAG = OptionTypes::Text.new("TEXT", /\A[\x20-\x7e]{0,63}\z/, "at most 63 printable ASCII characters")

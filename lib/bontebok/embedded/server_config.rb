@@ -23,7 +23,8 @@ module Bontebok
       # options: { key => value }. A value is written as in a configuration file. Raises ArgumentError.
       def for(options)
         given = options.to_h { |name, value| option(name).then { |one| [one.key, one.read(value, CALLER)] } }
-        Config.new(defaults: DEFAULTS.merge(given), env: ENV.slice(*OptionTable[:environment].environment_variables))
+        env = ENV.slice(*OptionTable[:environment].environment_variables)
+        Config.new(defaults: DEFAULTS.merge(given), habit: CALLER, env: env)
       rescue UsageError => e
         raise ArgumentError, e.message
       end

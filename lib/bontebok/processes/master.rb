@@ -102,7 +102,7 @@ module Bontebok
     end
 
     def seconds
-      boot = @config.seconds(:worker_boot_timeout)
+      boot = @config.boot_seconds
       { pause: @config.seconds(:err_respawn_interval), interval: @config.seconds(:spawn_interval),
         boot: boot.zero? ? Float::INFINITY : boot, grace: @config.seconds(:graceful_timeout),
         hijack: @config.seconds(:hijack_timeout),

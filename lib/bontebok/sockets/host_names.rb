@@ -41,6 +41,8 @@ module Bontebok
 
       # Raises SocketError if the host is a name.
       def numeric(host, port)
+        return [any(port)] if host == Address::ANY
+
         addresses(host, port, Socket::AI_NUMERICHOST)
       end
 
@@ -55,6 +57,12 @@ module Bontebok
       end
 
       private
+
+      # A socket on [::] also accepts IPv4. A kernel without IPv6 has no such address.
+      def any(port)
+        all = Addrinfo.tcp("::", port)
+        here?(all) ? all : Addrinfo.tcp("0.0.0.0", port)
+      end
 
       def look_up(address)
         addresses(address.host, address.port, Socket::AI_ADDRCONFIG)

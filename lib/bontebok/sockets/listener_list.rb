@@ -23,6 +23,17 @@ module Bontebok
         list
       end
 
+      # The listeners of one address. adopted: the adopted listeners. Raises StartError.
+      def make(config, address, adopted = [], names = HostNames)
+        if address.unix?
+          kind = config[:reuse_port] ? SharedUnixListener : UnixListener
+          [kind.new(address, backlog: config[:backlog], access: access(config))]
+        else
+          TcpListener.for(address, names: names, backlog: config[:backlog], reuse_port: config[:reuse_port],
+                                   defer_accept: config[:defer_accept], v6_only: ipv4?(config, address.port, adopted))
+        end
+      end
+
       private
 
       def adopt(config, entry)
@@ -48,16 +59,6 @@ module Bontebok
       # Returns the former listener that has the address under another name, or the new listener itself.
       def take_same(former, listener)
         former.delete(former.find { |one| one.to_s == listener.to_s }) || listener
-      end
-
-      def make(config, address, adopted, names)
-        if address.unix?
-          kind = config[:reuse_port] ? SharedUnixListener : UnixListener
-          [kind.new(address, backlog: config[:backlog], access: access(config))]
-        else
-          TcpListener.for(address, names: names, backlog: config[:backlog], reuse_port: config[:reuse_port],
-                                   defer_accept: config[:defer_accept], v6_only: ipv4?(config, address.port, adopted))
-        end
       end
 
       # True if the server listens on 0.0.0.0 with this port.

@@ -68,8 +68,8 @@ class RackupOptionsTest < Support::TestCase
   end
 
   def test_typed_addresses_are_distinguished_from_rackups_own
-    assert_equal "default", config.source(:listen)
-    assert_equal "default", config(environment: "production", Host: "0.0.0.0").source(:listen)
+    assert_equal "Rhebok's default", config.source(:listen)
+    assert_equal "Rhebok's default", config(environment: "production", Host: "0.0.0.0").source(:listen)
     assert_equal "rackup -O", config(Port: "9292").source(:listen)
     assert_equal "rackup -O", config(Host: "0.0.0.0").source(:listen)
   end

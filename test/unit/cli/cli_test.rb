@@ -25,13 +25,13 @@ class CLITest < Support::TestCase
     TEXT
   end
 
-  def test_help_of_a_switch_shows_that_no_file_can_set_it
-    out = run_cli("--help", "IgnoreUnknown")[1]
+  def test_help_of_a_switch_shows_both_flags
+    out = run_cli("--help", "ReusePort")[1]
     assert_equal <<~TEXT, out[/^Default.*/m]
       Default             false
-      Command line        --[no-]ignore-unknown
+      Command line        --[no-]reuse-port, --[no-]reuseport
       Environment         none
-      Configuration file  none
+      Configuration file  reuse_port, reuseport
     TEXT
   end
 
@@ -42,26 +42,6 @@ class CLITest < Support::TestCase
 
   def test_version_is_printed
     assert_equal [0, "bontebok #{Bontebok::VERSION}\n", ""], run_cli("--version")
-  end
-
-  def test_check_prints_each_value_and_where_it_comes_from
-    path = temp_file("c.rb", "threads 3\n")
-    status, out, = run_cli("--check", "-w", "2", "-c", path)
-    rows = out.lines.map { |line| line.chomp.split(/ {2,}/) }
-    assert_equal [0, Bontebok::OptionTable::ALL.map(&:name)], [status, rows.map(&:first)]
-    [["MaxWorkers", "2", "command line"], ["Threads", "3", "#{path}:1"], %w[MaxTarget 16K default]].each do |row|
-      assert_includes rows, row
-    end
-  end
-
-  def test_check_lists_ignored_options
-    path = temp_file("unicorn.rb", "worker_exec true\n")
-    out = run_cli("--check", "-c", path, "--ignore-unknown")[1]
-    assert_equal "#{path}:1: unknown option worker_exec is ignored\n", out.lines.last
-  end
-
-  def test_check_of_a_wrong_value_exits_with_two
-    assert_equal 2, run_cli("--check", "-w", "many").first
   end
 
   def test_a_fault_is_one_line_on_stderr

@@ -48,9 +48,16 @@ class AddressTest < Minitest::Test
     assert_refused "a unix path of at most 107 bytes", "unix:/#{'x' * 107}", "unix:@#{'x' * 107}"
   end
 
+  def test_forms_of_other_servers_are_accepted
+    { "tcp://127.0.0.1:80" => "127.0.0.1:80", "tcp://[::1]:80" => "[::1]:80", "unix:///run/a" => "unix:/run/a",
+      "/run/a.sock" => "unix:/run/a.sock", "*:80" => "*:80" }
+      .each { |text, address| assert_equal address, Address.parse(text).to_s, text }
+    assert_refused "an address without TLS, which is left to a proxy", "ssl://127.0.0.1:80?key=a"
+  end
+
   def test_other_texts_are_rejected
     assert_refused Address::FORMS, "", ":80", "host:", "host", "::1:80", "[::1]", "a b:80", "host:80/x", "http://h:80",
-                   "\xff", "\xff:80", "-1", "1.2.3.4:+80", "80\n", "x@y:80", "*:80"
+                   "\xff", "\xff:80", "-1", "1.2.3.4:+80", "80\n", "x@y:80", "*"
     assert_refused "a port from 0 to 65535", "65536", "127.0.0.1:99999"
     assert_refused "a path or @name after unix:", "unix:", "unix:@", "unix:/a\0b"
   end

@@ -60,54 +60,12 @@ class ConfigTest < Support::TestCase
     end
   end
 
-  def test_the_style_is_given_or_recognised_by_the_file_name
-    path = temp_file("puma-production.rb", "workers 3\n")
-    assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
-    path = temp_file("unicorn.conf.rb", "worker_processes 3\n")
-    assert_equal [3, 1, false], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
-    path = temp_file("config/puma/production.rb", "quiet\nworkers 3\n")
-    assert_equal 3, config({ config_file: [path] })[:max_workers]
-    path = temp_file("puma/app.rb", "worker_processes 3\n")
-    assert_equal 3, config({ config_file: [path], config_style: ["unicorn"] })[:max_workers]
-    hint = "--config-style unicorn reads a file for unicorn"
-    assert_usage_error("#{path}:1: unknown option worker_processes (#{hint}); --ignore-unknown ignores it",
-                       config_file: [path])
-    ignoring = config({ config_file: [path], ignore_unknown: ["true"] })
-    assert_equal ["#{path}:1: unknown option worker_processes is ignored"], ignoring.warnings
-  end
-
   def test_a_soft_limit_that_is_not_below_the_hard_limit_causes_a_warning
     limits = { request_timeout: ["5"], request_timeout_soft: ["5"] }
     assert_equal ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the response"],
                  config(limits).warnings
     assert_empty config(limits.merge(request_timeout: ["6"])).warnings
     assert_empty config(limits.merge(request_timeout: ["0"])).warnings
-  end
-
-  # Environment variables override the defaults of a style (the language of a file, such as puma's).
-  def test_a_style_has_its_own_defaults
-    assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join
-    path = temp_file("puma.rb", "")
-    assert_equal "0.0.0.0:9292", config({ config_file: [path] })[:listen].join
-    one = config({ config_file: [path] }, env: { "RAILS_MAX_THREADS" => "2" })
-    assert_equal [1, 2, false, "default"], [*values(one, :max_workers, :threads, :preload), one.source(:preload)]
-    two = config({ config_file: [path] }, env: { "WEB_CONCURRENCY" => "2" })
-    assert_equal [2, 5, true], values(two, :max_workers, :threads, :preload)
-  end
-
-  def test_the_file_overrides_the_options_of_rackup
-    given = { max_workers: ["8"], threads: ["3"], listen: ["1"] }
-    path = temp_file("rhebok.rb", "max_workers 2\nport 2\n")
-    config = config({ config_file: [path] }, given: given, env: { "RAILS_MAX_THREADS" => "9" })
-    assert_equal [2, 3, "0.0.0.0:2"], [*values(config, :max_workers, :threads), config[:listen].join]
-    assert_equal ["#{path}:1", "rackup -O", "#{path}:2"], sources(config, :max_workers, :threads, :listen)
-    assert_equal "0.0.0.0:1", config(given: given)[:listen].join
-  end
-
-  def test_defaults_can_be_replaced
-    config = config(defaults: { max_workers: 5, timeout: 300_000 }, env: { "RAILS_MAX_THREADS" => "2" })
-    assert_equal [5, 2, 300_000, "default"], [*values(config, :max_workers, :threads, :write_timeout),
-                                              config.source(:max_workers)]
   end
 
   def test_host_port_and_path_set_the_address

@@ -42,9 +42,11 @@ class HooksTest < Minitest::Test
     assert_equal [0, :status], @seen
   end
 
-  def test_replace_removes_the_former_hooks
+  def test_remove_removes_the_hooks_of_a_directive
     @hooks.add(:after_fork, proc { @seen << 1 })
-    @hooks.replace(:after_fork, proc { @seen << 2 })
+    @hooks.add(:after_fork, proc { @seen << 2 }, directive: :on_worker_boot)
+    assert_equal %i[after_fork on_worker_boot], @hooks.directives
+    @hooks.remove(:after_fork, :after_fork)
     @hooks.run(:after_fork)
     assert_equal [2], @seen
   end

@@ -30,7 +30,7 @@ class ServerConfigTest < Support::TestCase
   # An option that a section gets later is either for a Server or named here.
   def test_options_of_processes_are_refused
     refused = Bontebok::OptionTable::ALL.map(&:key) - Bontebok::ServerConfig::OPTIONS
-    assert_equal(%i[max_workers config_file config_style ignore_unknown rackup preload max_request_per_child
+    assert_equal(%i[max_workers config_file config_style rackup preload max_request_per_child
                     min_request_per_child max_worker_age max_worker_memory err_respawn_interval worker_boot_timeout
                     deploy_timeout deploy_surge keep_former spawn_interval drain_delay signal_hup oob_gc
                     max_gc_per_request min_gc_per_request

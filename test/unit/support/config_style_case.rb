@@ -16,9 +16,15 @@ module ConfigStyleCase
     read(text).entries.transform_values(&:value)
   end
 
-  def assert_unknown(directive, text, advice: nil)
-    advice &&= " (#{advice})"
-    assert_fault ":1: unknown option #{directive}#{advice}; --ignore-unknown ignores it", text
+  def assert_unknown(directive, text, hint: nil)
+    hint &&= " (#{hint})"
+    assert_fault ":1: unknown option #{directive}#{hint}", text
+  end
+
+  def assert_advised(directive, text, advice)
+    file = read(text)
+    assert_equal ["#{@path}:1: #{directive} has no effect: #{advice}"], file.warnings, text
+    assert_empty file.entries, text
   end
 
   def assert_fault(message, text, exit_status = 2)

@@ -18,18 +18,34 @@ module Bontebok
           directives.each { |directive| define_method(directive) { |*, **, &_block| nil } }
         end
 
-        # Defines directives for features that this server does not have. advice: what to do instead, for the message. A
-        # directive with the value false is ignored.
-        def absent(advice, *directives)
+        # Defines directives for features that this server does not have, and that the application can do without.
+        # advice: what to do instead, for the log. A directive with the value false is ignored.
+        def advise(advice, *directives)
           directives.each do |directive|
-            define_method(directive) { |*values, **, &_block| unknown(directive, advice) unless values.first == false }
+            define_method(directive) do |*values, **, &_block|
+              @configuration.advise(directive, advice) unless values.first == false
+            end
           end
         end
+
+        # Defines directives whose loss would change what the server serves. advice: as for #advise.
+        def reject(advice, *directives)
+          directives.each do |directive|
+            define_method(directive) { |*, **, &_block| @configuration.refuse("#{directive}: #{advice}") }
+          end
+        end
+      end
+
+      # Called for a constant that the file uses and nobody has defined. Ruby's own message would have the style's class
+      # in front of the name.
+      def self.const_missing(name)
+        raise NameError, "uninitialized constant #{name}", caller
       end
 
       # configuration: the ConfigFile.
       def initialize(configuration)
         @configuration = configuration
+        self.class::LIBRARIES.each { |name| require name }
       end
 
       private
@@ -40,12 +56,17 @@ module Bontebok
         @configuration.set(:socket_mode, (@configuration[:socket_mode] || 0o777) & ~umask)
       end
 
-      def unknown(directive, advice = nil)
-        @configuration.unknown(directive, advice)
+      # A hook that runs only the first time; nil for nil.
+      def once(hook)
+        over = false
+        hook && lambda { |*arguments|
+          hook.call(*arguments) unless over
+          over = true
+        }
       end
 
       def method_missing(name, *)
-        unknown(name, hint(name))
+        @configuration.unknown(name, hint(name))
       end
 
       # A directive that the user may have meant, or nil.

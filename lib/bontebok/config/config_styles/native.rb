@@ -13,10 +13,9 @@ module Bontebok
     #   max_workers 4
     #   after_fork { |worker| Database.connect }
     #
-    # A file for Rhebok has this style, too. Rhebok's options have the same names, except host, port and path, which set
-    # Listen.
     class Native < Directives
-      DEFAULTS = {}.freeze
+      DEFAULTS = FIXED = {}.freeze
+      LIBRARIES = [].freeze
 
       OptionTable::ALL.select(&:in_file?).each do |option|
         option.all_keys.each { |key| define_method(key) { |*values| note(option, values) } }
@@ -26,6 +25,7 @@ module Bontebok
         define_method(name) { |hook = nil, &block| @configuration.add_hook(name, hook || block) }
       end
 
+      # Rhebok's address. A file for Rhebok may have any name.
       option :host
       option :port
       option :path

@@ -3,6 +3,7 @@
 require_relative "../address"
 require_relative "directives"
 require_relative "puma_hooks"
+require_relative "puma_options"
 
 module Bontebok
   module ConfigStyles
@@ -11,8 +12,10 @@ module Bontebok
     # the worker loads the application itself, because threads that the application starts while it loads do not survive
     # a fork. The hook out_of_band runs after each request, as soon as the worker has no request.
     class Puma < Directives
-      DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 9292)], max_workers: 1, threads: 5,
+      DEFAULTS = { listen: [Address.new(host: Address::ANY, port: 9292)], max_workers: 1, threads: 5,
                    preload: ->(config) { config.workers > 1 }, max_gc_per_request: 1 }.freeze
+      FIXED = {}.freeze
+      LIBRARIES = %w[etc fileutils io/wait rbconfig socket stringio tempfile time uri].freeze
 
       ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
       # Parameters of a bind address that are ignored.
@@ -37,22 +40,46 @@ module Bontebok
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
                     :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
                     :raise_exception_on_sigterm, :silence_single_worker_warning, :silence_fork_callback_warning,
-                    :supported_http_methods, :prune_bundler, :extra_runtime_dependencies,
-                    :nakayoshi_fork, :worker_culling_strategy, :restart_command, :debug, :shutdown_debug
+                    :supported_http_methods, :prune_bundler, :extra_runtime_dependencies, :bind_to_activated_sockets,
+                    :nakayoshi_fork, :worker_culling_strategy, :restart_command, :debug, :shutdown_debug,
+                    :state_permission
 
-      absent "signals do what pumactl does", :activate_control_app, :state_path, :state_permission
-      absent "TLS is left to a proxy", :ssl_bind
-      absent "a service manager does that", :daemonize
-      absent "put the application into a rackup file", :app
-      absent "write its lines without the block", :single, :cluster
-      absent "workers are forked from the master alone", :fork_worker
-      absent "worker_shutdown_timeout is the time for open requests", :force_shutdown_after
-      absent "the server's own log has LogFormat, that of requests AccessLogFormat", :custom_logger, :log_formatter
-      absent "have the proxy send X-Forwarded-Proto", :rack_url_scheme
-      absent "REMOTE_ADDR is the address that connects, X-Forwarded-For has the client's", :set_remote_address
+      advise "`bontebok status` shows the state of the server", :state_path
+      advise "`bontebok deploy`, `stop` and `status` control the server", :activate_control_app
+      advise "a service manager runs the server in the background", :daemonize
+      advise "workers are forked from the master", :fork_worker
+      advise "worker_shutdown_timeout is the time for open requests", :force_shutdown_after
+      advise "LogFormat and AccessLogFormat are the formats of the logs", :custom_logger, :log_formatter
+      advise "the proxy must send X-Forwarded-Proto", :rack_url_scheme
+      advise "REMOTE_ADDR is the address of the proxy, and X-Forwarded-For has the client's", :set_remote_address
+      advise "the server runs until it is stopped", :idle_timeout
+      advise "a request runs in the thread that serves it", :fiber_per_request, :clean_thread_locals
+
+      reject "TLS is left to a proxy", :ssl_bind
+      reject "the application belongs into a rackup file", :app
 
       # { plugin => what to do instead }
-      PLUGINS = { "solid_queue" => "start bin/jobs beside the server" }.freeze
+      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server" }.freeze
+      PUMA_ONLY = "it changes puma itself"
+
+      # The file reads puma's options as @config.options and with #get.
+      def initialize(configuration)
+        super
+        @config = PumaOptions.new(configuration)
+      end
+
+      def get(name, default = nil)
+        @config.options.fetch(name, default)
+      end
+
+      # The blocks run at the end of the file, when the number of workers is known.
+      def single(&block)
+        @configuration.at_end { instance_eval(&block) unless @config.cluster? }
+      end
+
+      def cluster(&block)
+        @configuration.at_end { instance_eval(&block) if @config.cluster? }
+      end
 
       def bind(address)
         _, scheme, where, options = ADDRESS.match(address.to_s).to_a
@@ -63,8 +90,7 @@ module Bontebok
       end
 
       def port(port, host = nil)
-        host ||= @host
-        @configuration.add(:listen, host ? Address.text(host, port) : port)
+        @configuration.add(:listen, Address.text(host || @host || Address::ANY, port))
       end
 
       def clear_binds!
@@ -109,11 +135,13 @@ module Bontebok
         @configuration.set(:keepalive_timeout, 0) if @closing
       end
 
-      # The puma file that Rails generates uses the plugin tmp_restart. Other plugins change puma itself.
+      # The puma file that Rails generates uses the plugin tmp_restart.
       def plugin(name)
-        return unknown("plugin #{name}", PLUGINS[name.to_s]) unless name.to_s == "tmp_restart"
-
-        @configuration.set(:restart_file, "tmp/restart.txt")
+        case name.to_s
+        when "tmp_restart" then @configuration.set(:restart_file, "tmp/restart.txt")
+        when "systemd" then nil # the server always sends messages to systemd
+        else @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, PUMA_ONLY))
+        end
       end
 
       # The server always appends to the files, also without the third argument.
@@ -152,7 +180,7 @@ module Bontebok
         when "umask" then restrict_socket(octal(name, value))
         when "mode" then restrict_socket(~octal(name, value))
         when *TUNING then nil
-        else unknown("#{name} of bind")
+        else @configuration.unknown("#{name} of bind")
         end
       end
     end

@@ -43,13 +43,7 @@ module Bontebok
 
       # puma runs this hook once, before the first worker is forked.
       def before_fork(&block)
-        @configuration.refuse("before_fork wants a block") unless block
-
-        over = false
-        @configuration.add_hook(:before_fork, lambda {
-          block.call unless over
-          over = true
-        })
+        @configuration.add_hook(:before_fork, once(block)) { [] }
       end
 
       # The hook returns the response, [status, headers, body].

@@ -8,10 +8,15 @@ module Bontebok
   module ConfigStyles
     # A configuration file for unicorn. Options that the file does not set have unicorn's defaults: one worker, a
     # RequestTimeout of 60 s, and no preload. Without preload, workers do not share what the application opens while it
-    # loads, such as a connection to a database.
+    # loads, such as a connection to a database. A worker has one thread, because unicorn's applications need not be
+    # thread-safe.
     class Unicorn < Directives
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false,
                    request_timeout: 60_000 }.freeze
+      FIXED = { threads: 1 }.freeze
+      LIBRARIES = %w[etc fileutils io/wait logger socket stringio tempfile tmpdir].freeze
+      # A file may write to Unicorn::HttpServer::START_CTX, which has unicorn's own command.
+      Unicorn = UnicornObjects
 
       # Options of listen that are ignored. tcp_nodelay: TCP_NODELAY is always on. tries, delay: the server does not
       # wait for an address that is in use. The other options tune the kernel.
@@ -32,7 +37,7 @@ module Bontebok
       # before_exec: no process of this server calls exec.
       nothing_to_do :before_exec, :rewindable_input, :default_middleware
 
-      absent "workers are forked, and none executes a program", :worker_exec
+      advise "workers are forked, and none executes a program", :worker_exec
 
       def listen(address, options = {})
         options.each { |name, value| listen_option(name, value) }
@@ -58,17 +63,20 @@ module Bontebok
       end
 
       %i[before_fork after_fork after_worker_ready after_worker_exit].each do |name|
-        define_method(name) do |hook = nil, &block|
-          @configuration.add_hook(name, hook || block, alone: true) do |worker, *others|
-            [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid), *others]
-          end
-        end
+        define_method(name) { |hook = nil, &block| add_worker_hook(name, hook || block, name) }
       end
 
       private
 
+      # The last hook of a name counts.
+      def add_worker_hook(name, hook, directive)
+        @configuration.add_hook(name, hook, directive: directive, alone: true) do |worker, *others|
+          [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid), *others]
+        end
+      end
+
       def server
-        @server ||= UnicornObjects::Server.new(@configuration)
+        @server ||= UnicornObjects::HttpServer.new(@configuration)
       end
 
       def listen_option(name, value)
@@ -77,7 +85,7 @@ module Bontebok
         when :reuseport then @configuration.set(:reuse_port, value)
         when :umask then restrict_socket(value)
         when *TUNING then nil
-        else unknown("#{name} of listen")
+        else @configuration.unknown("#{name} of listen")
         end
       end
 

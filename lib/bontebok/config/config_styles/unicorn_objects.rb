@@ -8,10 +8,19 @@ module Bontebok
     # call.
     module UnicornObjects
       # A worker. nr counts from 0.
-      Worker = Struct.new(:nr, :pid)
+      Worker = Struct.new(:nr, :pid) do
+        # pitchfork forks workers from other workers. Here all workers belong to its first generation.
+        def generation = 0
+
+        # Without this error, the application would continue to run as root.
+        def user(*) = raise(NotImplementedError, "worker.user is not available: use the directive `user`")
+      end
 
       # The server object, the first argument of hooks.
-      class Server
+      class HttpServer
+        # The command that unicorn executes for a new release. It has no effect here.
+        START_CTX = { 0 => $PROGRAM_NAME, argv: [], cwd: Dir.pwd } # rubocop:disable Style/MutableConstant
+
         attr_writer :logger
 
         def initialize(configuration)
@@ -20,6 +29,11 @@ module Bontebok
 
         def logger
           @logger ||= Logger.new($stderr)
+        end
+
+        # unicorn's workers may have listeners of their own.
+        def listen(address, *)
+          logger.warn("server.listen #{address} has no effect: all workers have the same listeners")
         end
 
         def worker_processes

@@ -24,12 +24,10 @@ module Bontebok
                    "flag with _ in place of -. The default file is read if it exists.",
                    section: TITLE, short: "c", aliases: [:config], in_file: false, default_text: "config/bontebok.rb"),
         Option.new("ConfigStyle", STYLE, nil,
-                   "Syntax of ConfigFile: bontebok, puma or unicorn. By default, the file's name (puma.rb, " \
-                   "unicorn.conf.rb) or directory (config/puma/) decides. Other files have the syntax bontebok.",
+                   "Server whose syntax ConfigFile has. The value is bontebok, puma, unicorn, pitchfork or rhebok. By " \
+                   "default, the file's name (puma.rb, unicorn.conf.rb) or directory (config/puma/) decides. Other " \
+                   "files have the syntax of bontebok.",
                    section: TITLE, in_file: false, default_text: "by file name"),
-        Option.new("IgnoreUnknown", SWITCH, false,
-                   "Ignore unknown options in the configuration file. The log names each ignored option.",
-                   section: TITLE, in_file: false),
         Option.new("Environment", WORD, "development",
                    "Environment of the application, set as RACK_ENV. A response 500 shows the backtrace in " \
                    "development only.",
@@ -70,8 +68,8 @@ module Bontebok
                    section: TITLE),
         Option.new("WorkerBootTimeout", DURATION, 60_000,
                    "Time for a worker to become ready. With Preload false it includes the time for loading the " \
-                   "application. A worker that takes longer is killed and has failed (ErrRespawnInterval). 0: no " \
-                   "limit.",
+                   "application; if there are more workers than CPUs, it is longer in proportion. A worker that " \
+                   "takes longer is killed and has failed (ErrRespawnInterval). 0: no limit.",
                    section: TITLE),
         Option.new("DeployTimeout", DURATION, 60_000,
                    "Time for a new release to become ready in a deploy. If the new master and its workers take " \

@@ -53,7 +53,7 @@ class ConfigStylesPumaTest < Support::TestCase
   end
 
   def test_port_and_bind_add_addresses
-    { "port 3000" => 3000, "port '3000'" => "3000",
+    { "port 3000" => "*:3000", "port '3000'" => "*:3000",
       "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000", "port 1, :a" => "a:1",
       "bind 'tcp://0.0.0.0:80'" => "0.0.0.0:80", "bind 'tcp://[::]:80?low_latency=true'" => "[::]:80",
       "bind 'unix:///run/a.sock'" => "unix:/run/a.sock", "bind 'unix://tmp/a.sock'" => "unix:tmp/a.sock",
@@ -63,7 +63,7 @@ class ConfigStylesPumaTest < Support::TestCase
     end
     assert_equal 512, values("bind 'tcp://a:1?backlog=512'\nbind 'tcp://a:2?backlog=16'")[:backlog]
     assert_equal 2, values("port 1\nbind 'tcp://a:2?low_latency'")[:listen].size
-    assert_equal [2], values("port 1\nclear_binds!\nport 2")[:listen]
+    assert_equal ["*:2"], values("port 1\nclear_binds!\nport 2")[:listen]
   end
 
   def test_umask_and_mode_of_bind_set_the_socket_mode
@@ -153,13 +153,38 @@ class ConfigStylesPumaTest < Support::TestCase
                         "nakayoshi_fork\nrestart_command 'bundle exec puma'\n")
   end
 
+  def test_the_advice_for_a_directive_is_a_warning
+    assert_advised "plugin solid_queue", "plugin :solid_queue", "run `bin/jobs` beside the server"
+    assert_advised "plugin yabeda", "plugin :yabeda", "it changes puma itself"
+    assert_advised "state_path", "state_path 'tmp/state'", "`bontebok status` shows the state of the server"
+    assert_advised "activate_control_app", "activate_control_app 'unix:///tmp/a', { no_token: true }",
+                   "`bontebok deploy`, `stop` and `status` control the server"
+    assert_advised "set_remote_address", "set_remote_address header: 'X-Real-IP'",
+                   "REMOTE_ADDR is the address of the proxy, and X-Forwarded-For has the client's"
+    assert_empty read("clear_binds!\nfork_worker false").warnings
+  end
+
+  def test_blocks_for_one_mode_run_in_this_mode
+    text = "single { threads 7 }\ncluster { threads 3 }\n"
+    assert_equal 3, values("#{text}workers 2")[:threads]
+    assert_equal 7, values("#{text}workers 0")[:threads]
+    assert_fault ":1: unknown option wokers (did you mean workers?)", "cluster { wokers 1 }\nworkers 2"
+  end
+
+  def test_the_file_can_read_the_options_that_it_has_set
+    text = "workers 3\nthreads 1, 4\ntag [@config.options[:workers], get(:max_threads), get(:gone, 9)].join(' ')"
+    assert_equal "3 4 9", values(text)[:tag]
+  end
+
+  def test_an_error_in_a_hook_names_the_hook_as_the_file_does
+    hooks = read("on_worker_boot { raise 'sorry' }").hooks
+    error = assert_raises(Bontebok::Hooks::Failed) { hooks.run(:after_fork, Worker.new(1, 2)) }
+    assert_equal "the hook on_worker_boot failed", error.message
+  end
+
   def test_unknown_directives_are_errors
-    assert_unknown "plugin solid_queue", "plugin :solid_queue", advice: "start bin/jobs beside the server"
-    assert_unknown "plugin yabeda", "plugin :yabeda"
-    assert_unknown "state_path", "state_path 'tmp/state'", advice: "signals do what pumactl does"
-    assert_unknown "set_remote_address", "set_remote_address header: 'X-Real-IP'",
-                   advice: "REMOTE_ADDR is the address that connects, X-Forwarded-For has the client's"
-    assert_unknown "wokers", "wokers 2", advice: "did you mean workers?"
+    assert_fault ":1: ssl_bind: TLS is left to a proxy", "ssl_bind '0.0.0.0', 9292, {}"
+    assert_unknown "wokers", "wokers 2", hint: "did you mean workers?"
     assert_unknown "tcp_mode", "tcp_mode"
     assert_fault ":1: on_worker_boot wants a block", "on_worker_boot"
   end

@@ -89,9 +89,31 @@ class ConfigStylesUnicornTest < Support::TestCase
                         "worker_exec false\n")
   end
 
+  def test_the_advice_for_a_directive_is_a_warning
+    assert_advised "worker_exec", "worker_exec true", "workers are forked, and none executes a program"
+  end
+
+  # Files use libraries that unicorn has loaded, and unicorn's own command.
+  def test_the_file_finds_what_unicorn_has_loaded
+    assert_empty values("FileUtils\nEtc\nTempfile\nLogger.new($stdout)\n")
+    assert_empty values("Unicorn::HttpServer::START_CTX[0] = 'unicorn'\n")
+  end
+
+  def test_listen_in_a_hook_has_no_effect
+    text = "logger Logger.new($stdout)\nafter_fork { |server, _| server.listen('127.0.0.1:9', tries: -1) }"
+    out, = capture_io { read(text).hooks.run(:after_fork, Worker.new(1, 2)) }
+    assert_includes out, "server.listen 127.0.0.1:9 has no effect: all workers have the same listeners"
+  end
+
+  # A worker that stays root is worse than a worker that does not start.
+  def test_the_user_of_a_worker_in_a_hook_is_an_error
+    hooks = read("after_fork { |_, worker| worker.user('app') }").hooks
+    error = assert_raises(Bontebok::Hooks::Failed) { hooks.run(:after_fork, Worker.new(1, 2)) }
+    assert_equal "worker.user is not available: use the directive `user`", error.cause.message
+  end
+
   def test_unknown_directives_are_errors
-    assert_unknown "worker_proceses", "worker_proceses 4", advice: "did you mean worker_processes?"
-    assert_unknown "worker_exec", "worker_exec true", advice: "workers are forked, and none executes a program"
+    assert_unknown "worker_proceses", "worker_proceses 4", hint: "did you mean worker_processes?"
     assert_unknown "Rainbows!", "Rainbows! do\nend"
     assert_fault ":1: before_fork wants a block", "before_fork 1"
   end

@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require_relative "../config/config"
+require_relative "../log/log"
+require_relative "../workers/extension"
+require_relative "../sockets/control/control_connection"
+require_relative "../sockets/listener_list"
+require_relative "../start_failure"
+require_relative "../workers/app_loader"
+require_relative "../workers/worker_files"
+
+module Bontebok
+  # The option --check: makes the checks of a start, without a start. Prints each option with its value and source, the
+  # hooks, the warnings, and all faults. Used by CLI.
+  class Check
+    # Options with files that the server writes.
+    WRITTEN = %i[log stdout pidfile control].freeze
+
+    # values: see Config.
+    def initialize(values)
+      @faults = []
+      @config = Config.new(values, faults: @faults)
+    end
+
+    # Returns the exit status: that of a start with these faults.
+    def run
+      check_start
+      print_to($stdout, [*options, *hooks, *@config.warnings, *@note])
+      @faults.each { |fault| StartFailure.complain(fault.message) }
+      @faults.map(&:status).max || 0
+    end
+
+    private
+
+    def check_start
+      account = @config.account
+      steps = [-> { account.check }, -> { account.act { AppLoader.new(@config[:rackup], nil).check } },
+               -> { account.act { WorkerFiles.check_spool_dir(@config) } },
+               -> { Extension.load && account.act { WorkerFiles.check_access_log(@config) } },
+               *WRITTEN.map { |key| -> { check_directory(key) } }]
+      [*steps, *address_steps].each { |step| @config.note_faults(&step) }
+    end
+
+    # A server of this configuration has the addresses. A start would fail, but a deploy does not.
+    def address_steps
+      return @config[:listen].map { |address| -> { check_address(address) } } unless running?
+
+      @note = "a server with the control socket #{@config[:control]} runs: the addresses are not checked"
+      []
+    end
+
+    def check_address(address)
+      listeners = ListenerList.make(@config, address)
+      listeners.each(&:bind)
+    ensure
+      listeners&.each(&:close)
+    end
+
+    def check_directory(key)
+      path = @config[key] or return
+      directory = File.dirname(path)
+      return if path == OptionTypes::ControlPath::NONE || (File.directory?(directory) && File.writable?(directory))
+
+      fault = File.directory?(directory) ? "is not writable" : "does not exist"
+      raise StartError, "#{OptionTable[key].name} #{path}: its directory #{fault}"
+    end
+
+    def running?
+      path = @config[:control]
+      return false if path.nil? || path == OptionTypes::ControlPath::NONE
+
+      ControlConnection.ask(path, { "command" => "status" }) { |message| return true if message["server"] }
+      false
+    rescue StartError
+      false
+    end
+
+    def options
+      rows = @config.report
+      widths = [0, 1].map { |column| rows.map { |row| row[column].size }.max }
+      rows.map { |name, value, source| "#{name.ljust(widths[0])}  #{value.ljust(widths[1])}  #{source}" }
+    end
+
+    # The names of the hooks in the file.
+    def hooks
+      names = @config.hooks.directives
+      names.any? ? ["hooks: #{names.join(', ')}"] : []
+    end
+
+    def print_to(stream, lines)
+      stream.write(lines.map { |line| "#{line}\n" }.join)
+    rescue Errno::EPIPE
+      nil
+    end
+  end
+end

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require_relative "unicorn"
+
+module Bontebok
+  module ConfigStyles
+    # A configuration file for pitchfork. Its directives are those of unicorn and some of its own. The application is
+    # always loaded before the fork. Workers are forked from the master, and never from another worker.
+    class Pitchfork < Unicorn
+      DEFAULTS = Unicorn::DEFAULTS.merge(preload: true, request_timeout_soft: 20_000, request_timeout: 22_000).freeze
+
+      option :spawn_timeout, :worker_boot_timeout
+
+      nothing_to_do :setpgid, :timeout_signal, :refork_max_unavailable, :max_consecutive_spawn_errors
+
+      advise "MaxRequestPerChild replaces workers", :refork_after
+      advise "the log has the backtraces", :after_worker_timeout, :after_worker_hard_timeout
+      advise "env[\"rack.response_finished\"] runs code after a response", :after_request_complete
+      advise "start such a process beside the server", :before_service_worker_ready, :before_service_worker_exit
+
+      # cleanup: seconds from the exception in the request to the end of the worker.
+      def timeout(seconds, cleanup: 2)
+        @configuration.set(:request_timeout_soft, seconds)
+        @configuration.set(:request_timeout, seconds + cleanup)
+      end
+
+      # { name in Hooks => pitchfork's name }
+      { after_fork: :after_worker_fork, before_worker_exit: :before_worker_exit }.each do |name, directive|
+        define_method(directive) { |hook = nil, &block| add_worker_hook(name, hook || block, directive) }
+      end
+
+      # pitchfork calls the hook in the process that the workers are forked from, once, before all hooks before_fork.
+      def after_mold_fork(hook = nil, &block)
+        add_worker_hook(:before_fork, once(hook || block), __method__)
+      end
+
+      def before_fork(hook = nil, &block)
+        @configuration.at_end { add_worker_hook(:before_fork, hook || block, :before_fork) }
+      end
+
+      def after_monitor_ready(hook = nil, &block)
+        @configuration.add_hook(:on_booted, hook || block, directive: __method__, alone: true) { [server] }
+      end
+    end
+  end
+end

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+module Bontebok
+  module ConfigStyles
+    # The object `@config` of a file for puma, for files that read the values that they have set.
+    class PumaOptions
+      # { puma's name => key of OptionTable }
+      KEYS = { workers: :max_workers, min_threads: :threads, max_threads: :threads, preload_app: :preload,
+               binds: :listen, worker_shutdown_timeout: :graceful_timeout,
+               persistent_timeout: :keepalive_timeout }.freeze
+
+      # configuration: the ConfigFile.
+      def initialize(configuration)
+        @configuration = configuration
+      end
+
+      # A Hash with puma's names. An option that the file has not set is missing.
+      def options
+        same = @configuration.entries.transform_values(&:value)
+        KEYS.each_with_object(same) { |(name, key), all| all[name] = same[key] if same.key?(key) }
+      end
+
+      # True if the file or the environment sets a number of workers above 0.
+      def cluster?
+        workers = @configuration[:max_workers] || ENV.fetch("WEB_CONCURRENCY", "0")
+        workers.to_s == "auto" || workers.to_i.positive?
+      end
+    end
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # The part of Config that looks for the value of an option. Each method of SOURCES gets an Option and returns a
+  # Setting or nil, and may raise UsageError.
+  module Sources
+    # The sources of explicit choices. Values of other sources can be ignored. For example, a server that gets its
+    # sockets from systemd or start_server ignores $PORT.
+    CHOICES = %i[on_command_line in_file given].freeze
+    SOURCES = [*CHOICES, :fixed, :in_environment, :by_habit, :by_default].freeze
+    # The default configuration file.
+    FILE = "config/bontebok.rb"
+    TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
+
+    Setting = Struct.new(:value, :source)
+
+    private
+
+    def on_command_line(option)
+      setting_of(option, @written[option.key], "command line")
+    end
+
+    def given(option)
+      setting_of(option, @given[option.key], "rackup -O")
+    end
+
+    def setting_of(option, values, place)
+      Setting.new(option.read(option.repeated? ? values : values.last, place), place) if values
+    end
+
+    def in_file(option)
+      entry = @file[option.key] || (RhebokAddress.entry(@file) if option.key == :listen) or return
+      Setting.new(option.read(entry.value, entry.place), entry.place)
+    end
+
+    # A blank variable counts as not set.
+    def in_environment(option)
+      name, text = option.environment_variables.lazy.map { |one| [one, text_of(one)] }.find { |_, one| !one.empty? }
+      return unless name
+
+      text = "#{default_host}:#{text}" if option.key == :listen
+      Setting.new(option.read(text, "environment #{name}"), "environment #{name}")
+    end
+
+    # A variable may hold any bytes, like an argument of the command line.
+    def text_of(variable)
+      @env[variable].to_s.b.strip.force_encoding(Encoding::UTF_8)
+    end
+
+    def fixed(option)
+      @fixed[option.key]
+    end
+
+    # A default of the configuration file's style, of RackupOptions or of RailsOptions. It replaces the table's default.
+    def by_habit(option)
+      habit = @defaults.fetch(option.key) { return }
+      habit.value.respond_to?(:call) ? Setting.new(habit.value.call(self), habit.source) : habit
+    end
+
+    def by_default(option)
+      return Setting.new(FILE, "found") if option.key == :config_file && File.file?(FILE)
+      return Setting.new(ConfigStyles.name_of(self[:config_file]), "file name") if style_of_file?(option)
+      return Setting.new(default(option), "default") unless TIMEOUTS.include?(option.key) && self[:timeout]
+
+      Setting.new(self[:timeout], "Timeout, #{source(:timeout)}")
+    end
+
+    def style_of_file?(option)
+      option.key == :config_style && self[:config_file]
+    end
+  end
+end

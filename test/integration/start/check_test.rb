@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/option_table"
+
+# `bontebok --check` makes the checks of a start.
+class CheckTest < Support::TestCase
+  APP = "run ->(_) { [200, {}, []] }\n"
+
+  def test_each_value_has_its_source
+    temp_file("c.rb", "threads 3\n")
+    rows = check("-w", "2", "-c", "c.rb").lines.map { |line| line.chomp.split(/ {2,}/) }
+    assert_equal Bontebok::OptionTable::ALL.map(&:name), rows.map(&:first)
+    [["MaxWorkers", "2", "command line"], ["Threads", "3", "c.rb:1"], %w[MaxTarget 16K default]].each do |row|
+      assert_includes rows, row
+    end
+  end
+
+  def test_style_hooks_and_advice_are_shown
+    temp_file("puma.rb", "before_worker_boot { raise }\nlowlevel_error_handler { 1 }\nstate_path 'a'\n")
+    text = check("-c", "puma.rb")
+    assert_match(/^ConfigStyle +puma +file name$/, text)
+    assert_match(/^Threads +5 +puma's default$/, text)
+    assert_match(/^hooks: before_worker_boot, lowlevel_error_handler\n/, text)
+    assert_match(/^puma.rb:3: state_path has no effect: /, text)
+  end
+
+  def test_all_faults_are_reported
+    args = %w[-w many -t 0 --access-log - --pidfile none/a.pid --user nobody-here --spool-dir /none gone.ru]
+    args.push("--access-log-format", "%{a")
+    assert_equal <<~TEXT, check(*args, status: 2, stream: :stderr)
+      bontebok: command line: MaxWorkers wants auto or a whole number from 0 to 1024, not "many"
+      bontebok: command line: Threads wants a whole number from 1 to 64, not "0"
+      bontebok: command line: there is no user nobody-here
+      bontebok: cannot read the rackup file #{File.realpath(temp_dir)}/gone.ru: No such file or directory
+      bontebok: SpoolDir /none is not a writable directory
+      bontebok: access log: format: no } after %{a
+      bontebok: Pidfile #{File.realpath(temp_dir)}/none/a.pid: its directory does not exist
+    TEXT
+  end
+
+  def test_addresses_are_tried
+    other = TCPServer.new("127.0.0.1", 0)
+    temp_file("a", "")
+    args = ["-l", "127.0.0.1:#{other.addr[1]}", "-l", "unix:none/a.sock", "-l", "unix:a"]
+    text = check(*args, listen: nil, status: 1, stream: :stderr)
+    assert_equal ["Address already in use", "its directory does not exist", "the file is not a socket"],
+                 text.scan(/[^:]+$/).map(&:strip)
+  ensure
+    other&.close
+  end
+
+  # A deploy is checked while the old release serves.
+  def test_the_addresses_of_a_running_server_are_not_checked
+    temp_file("tmp/a", "")
+    server = start_bontebok(rackup: APP, args: ["-w", "1"])
+    assert_match(/^a server with the control socket .* runs: the addresses are not checked$/, check("-w", "1"))
+    server.stop
+  end
+
+  private
+
+  def check(*args, status: 0, stream: :stdout, **options)
+    server = start_bontebok(ready: false, rackup: APP, args: ["--check", *args], **options)
+    server.wait
+    server.output.wait_for_end
+    assert_equal status, server.status.exitstatus, server.output.text
+    server.output.text(stream)
+  end
+end

@@ -1,0 +1,21 @@
+# The directives of Mastodon.
+persistent_timeout ENV.fetch("PERSISTENT_TIMEOUT", 20).to_i
+most = ENV.fetch("MAX_THREADS", 5).to_i
+threads ENV.fetch("MIN_THREADS", most).to_i, most
+
+if ENV["SOCKET"]
+  bind "unix://#{ENV["SOCKET"]}"
+else
+  bind "tcp://#{ENV.fetch("BIND", "127.0.0.1")}:#{ENV.fetch("PORT", 3000)}"
+end
+
+environment ENV.fetch("RAILS_ENV", "development")
+workers ENV.fetch("WEB_CONCURRENCY", 2).to_i
+preload_app!
+
+before_worker_boot do
+  ActiveSupport.on_load(:active_record) { ActiveRecord::Base.establish_connection }
+end
+
+plugin :tmp_restart
+set_remote_address(proxy_protocol: :v1)

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/config/config"
+
+# Tests the defaults that come from the server that a configuration file is for.
+class ConfigHabitsTest < Support::TestCase
+  def test_the_style_is_given_or_recognised_by_the_file_name
+    path = temp_file("puma-production.rb", "workers 3\n")
+    assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
+    path = temp_file("unicorn.conf.rb", "worker_processes 3\n")
+    assert_equal [3, 1, false], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
+    path = temp_file("config/puma/production.rb", "quiet\nworkers 3\n")
+    assert_equal 3, config({ config_file: [path] })[:max_workers]
+    path = temp_file("puma/app.rb", "worker_processes 3\n")
+    assert_equal 3, config({ config_file: [path], config_style: ["unicorn"] })[:max_workers]
+    error = assert_raises(Bontebok::UsageError) { config({ config_file: [path] }) }
+    assert_equal "#{path}:1: unknown option worker_processes (--config-style unicorn reads a file for unicorn)",
+                 error.message
+  end
+
+  def test_a_file_of_another_server_that_is_not_read_causes_a_warning
+    temp_file("config/puma.rb")
+    Dir.chdir(temp_dir) do
+      assert_equal ["config/puma.rb is not read: -c config/puma.rb reads it"], config.warnings
+      assert_empty config({ config_file: ["config/puma.rb"] }).warnings
+      assert_empty config(defaults: { config_file: nil }, habit: "Bontebok::Server").warnings
+    end
+  end
+
+  # Applications that run under these servers need not be thread-safe.
+  def test_files_for_unicorn_pitchfork_and_rhebok_have_one_thread
+    env = { "RAILS_MAX_THREADS" => "5" }
+    %w[unicorn pitchfork rhebok].each do |server|
+      written = { config_file: [temp_file("#{server}.conf.rb")] }
+      one = config(written, env: env)
+      assert_equal [1, "#{server}'s default"], [one[:threads], one.source(:threads)]
+      assert_equal 2, config(written.merge(threads: ["2"]), env: env)[:threads]
+    end
+  end
+
+  # Environment variables override the defaults of a style (the language of a file, such as puma's).
+  def test_a_style_has_its_own_defaults
+    assert_equal "0.0.0.0:8080", config({ config_file: [temp_file("unicorn.rb")] })[:listen].join
+    path = temp_file("puma.rb", "")
+    assert_equal "*:9292", config({ config_file: [path] })[:listen].join
+    one = config({ config_file: [path] }, env: { "RAILS_MAX_THREADS" => "2" })
+    assert_equal [1, 2, false, "puma's default"], [*values(one, :max_workers, :threads, :preload), one.source(:preload)]
+    two = config({ config_file: [path] }, env: { "WEB_CONCURRENCY" => "2" })
+    assert_equal [2, 5, true], values(two, :max_workers, :threads, :preload)
+  end
+
+  def test_the_file_overrides_the_options_of_rackup
+    given = { max_workers: ["8"], threads: ["3"], listen: ["1"] }
+    path = temp_file("rhebok.rb", "max_workers 2\nport 2\n")
+    config = config({ config_file: [path] }, given: given, env: { "RAILS_MAX_THREADS" => "9" })
+    assert_equal [2, 3, "0.0.0.0:2"], [*values(config, :max_workers, :threads), config[:listen].join]
+    assert_equal ["#{path}:1", "rackup -O", "#{path}:2"], sources(config, :max_workers, :threads, :listen)
+    assert_equal "0.0.0.0:1", config(given: given)[:listen].join
+  end
+
+  def test_defaults_can_be_replaced
+    config = config(defaults: { max_workers: 5, timeout: 300_000 }, env: { "RAILS_MAX_THREADS" => "2" })
+    assert_equal [5, 2, 300_000, "default"], [*values(config, :max_workers, :threads, :write_timeout),
+                                              config.source(:max_workers)]
+  end
+
+  # Sixteen workers on two CPUs have an eighth of a CPU each.
+  def test_workers_that_load_at_the_same_time_have_more_time
+    cpus = Bontebok::Cpus.new.count
+    written = { max_workers: [(4 * cpus).to_s], worker_boot_timeout: ["10"] }
+    assert_equal [10, 40], [config(written), config(written.merge(preload: ["false"]))].map(&:boot_seconds)
+    assert_equal 10, config(written.merge(preload: ["false"], max_workers: ["1"])).boot_seconds
+  end
+
+  private
+
+  def config(written = {}, env: {}, **options)
+    Bontebok::Config.new(written, env: env, **options)
+  end
+
+  def sources(config, *keys)
+    keys.map { |key| config.source(key) }
+  end
+
+  def values(config, *keys)
+    keys.map { |key| config[key] }
+  end
+end
