@@ -31,13 +31,14 @@ class ParentTest < Support::TestCase
   def lose_the_master
     reader, writer = IO.pipe
     started, start = IO.pipe
-    Process.wait(fork do
+    master = fork do
       fork { report(writer, start) }
       start.close
       started.read(1)
       exit!
-    end)
+    end
     [writer, start].each(&:close)
+    Process.wait(master)
     reader.read
   ensure
     [reader, started].each(&:close)

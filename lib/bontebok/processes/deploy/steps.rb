@@ -49,11 +49,11 @@ module Bontebok
       end
 
       # Called while no former generation could serve in place of the new one. If the new one is held, the next #judge
-      # returns :good.
+      # returns :good. But if one of its workers has just ended, the generation is held until it is whole again.
       def end_trial
         unjudged = @canary if @verdict != :good
         @report.say("no former master serves: the canary is not judged") if unjudged
-        @proved_at = (Clock.now if @proved_at || unjudged&.deadline)
+        @proved_at = (Clock.now if !@crashed && (@proved_at || unjudged&.deadline))
         @canary = @crashed = @on_trial = nil
       end
 
