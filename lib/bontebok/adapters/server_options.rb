@@ -39,10 +39,8 @@ module Bontebok
         options.key?(:Logger) ? { log: options[:Logger] } : {}
       end
 
-      # Threads may be puma's MIN:MAX. The server always has MAX threads.
       def named(name, value)
-        key = OptionTable.find(name)&.key || name.to_sym
-        [key, key == :threads ? value.to_s[/[^:]*\z/] : value]
+        [OptionTable.find(name)&.key || name.to_sym, value]
       end
     end
   end

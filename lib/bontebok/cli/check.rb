@@ -16,10 +16,10 @@ module Bontebok
     # Options with files that the server writes.
     WRITTEN = %i[log stdout pidfile control].freeze
 
-    # values: see Config.
-    def initialize(values)
+    # values, notes: see Config.
+    def initialize(values, notes:)
       @faults = []
-      @config = Config.new(values, faults: @faults)
+      @config = Config.new(values, notes: notes, faults: @faults)
     end
 
     # Returns the exit status: that of a start with these faults.

@@ -16,6 +16,13 @@ module Bontebok
     # The commands for a running server (ControlCommand).
     COMMANDS = %w[deploy rollback stop reopen restart-workers workers drain resume status].freeze
 
+    # Commands of other servers, and what to type instead.
+    START = "`bontebok` starts the server"
+    RESTART = "`bontebok deploy` loads new code, `bontebok restart-workers` replaces the workers"
+    ELSEWHERE = { "start" => START, "server" => START, "serve" => START, "restart" => RESTART, "reload" => RESTART,
+                  "phased-restart" => RESTART, "halt" => "`bontebok stop --now` stops the server at once",
+                  "stats" => "`bontebok status` shows the server" }.freeze
+
     # Returns the exit status.
     def self.run(argv)
       new(argv).run
@@ -31,6 +38,7 @@ module Bontebok
         when "bench" then bench
         when *COMMANDS then control
         when "completion" then complete
+        when *ELSEWHERE.keys then point_elsewhere
         else act
         end
       end
@@ -43,7 +51,7 @@ module Bontebok
       case command_line.action
       when :help then print_text(OptionDocs.help(command_line.topic))
       when :version then print_text("bontebok #{VERSION}\n")
-      when :check then check(command_line.values)
+      when :check then check(command_line)
       else serve(command_line)
       end
     end
@@ -58,6 +66,13 @@ module Bontebok
       print_text(Completion.script(@argv[1]))
     end
 
+    # The word may also be the name of a rackup file.
+    def point_elsewhere
+      return act if File.exist?(@argv.first)
+
+      raise UsageError, "there is no command #{@argv.first}: #{ELSEWHERE.fetch(@argv.first)}"
+    end
+
     def control
       require_relative "control_command"
       ControlCommand.run(@argv)
@@ -70,7 +85,7 @@ module Bontebok
       manager = ServiceManager.take(ENV)
       return resume(manager) if ENV.key?(Supervisor::State::VARIABLE)
 
-      config = Config.new(command_line.values)
+      config = Config.new(command_line.values, notes: command_line.notes)
       require_relative "../processes/launcher"
       Launcher.new(config, manager: manager).run
     end
@@ -88,9 +103,9 @@ module Bontebok
       Supervisor::Resumption.new(Supervisor::State.take(ENV), manager).run
     end
 
-    def check(values)
+    def check(command_line)
       require_relative "check"
-      Check.new(values).run
+      Check.new(command_line.values, notes: command_line.notes).run
     end
 
     def print_text(text)

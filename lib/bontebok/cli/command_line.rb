@@ -10,29 +10,38 @@ module Bontebok
   #
   #   --name VALUE   --name=VALUE   -n VALUE   -nVALUE   --switch   --no-switch   --switch=false   --   RACKUP
   class CommandLine
-    ACTIONS = { "--help" => :help, "-h" => :help, "--version" => :version, "-v" => :version,
+    ACTIONS = { "--help" => :help, "-h" => :help, "--version" => :version, "-v" => :version, "-V" => :version,
                 "--check" => :check }.freeze
 
+    # Flags of puma, unicorn and rackup that mean an option of OptionTable.
+    FOREIGN = { "-C" => :config_file, "-e" => :environment, "-b" => :listen, "--bind" => :listen, "-p" => :listen,
+                "--port" => :listen, "-P" => :pidfile }.freeze
+    # FOREIGN flags whose value is a port of all addresses.
+    PORTS = %w[-p --port].freeze
+    # puma's flag for "no access log".
+    QUIET = %w[-q --quiet].freeze
+    # puma's file for pumactl.
+    STATE = %w[-S --state].freeze
+    FOREIGN_FLAGS = [*FOREIGN.keys, *QUIET, *STATE].freeze
+    NO_STATE = "-S has no effect: `bontebok status` shows the state of the server"
+
     # Flags of other servers. For these flags, the message FOREGROUND is shown.
-    DAEMON = %w[-D --daemonize].freeze
+    DAEMON = %w[-d -D --daemonize].freeze
     FOREGROUND = "the server stays in the foreground; a service manager runs it in the background, restarts it and " \
                  "keeps its log: docs/DEPLOYMENT.md shows it with systemd"
 
-    # Flags of unicorn, puma and rackup, and our flags for the same thing.
-    ELSEWHERE = { "-p" => "-l PORT", "--port" => "-l PORT", "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT",
-                  "-b" => "-l ADDR", "--bind" => "-l ADDR", "-e" => "-E ENV" }.freeze
-
-    # Puma's spelling, which units of systemd have.
-    SAME = { "-C" => "-c" }.freeze
+    # Flags of rackup, and our flags for the same thing.
+    ELSEWHERE = { "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT" }.freeze
 
     # action: :serve, :check, :help or :version. topic: the Option of `--help OPTION`, or nil. values: { key => [text,
-    # ...] }.
-    attr_reader :action, :topic, :values
+    # ...] }. notes: texts for the log.
+    attr_reader :action, :topic, :values, :notes
 
     # Raises UsageError.
     def initialize(argv)
       @rest = argv.map { |argument| argument.dup.force_encoding(Encoding::UTF_8) }
       @action = :serve
+      @notes = []
       @values = Hash.new { |values, key| values[key] = [] }
       read_argument(@rest.shift) until @rest.empty?
       @values.default = nil
@@ -59,7 +68,7 @@ module Bontebok
     def read_topic(name)
       return if ACTIONS.key?(name)
 
-      @topic = OptionTable.find(name) or raise UsageError, unknown(name, OptionTable.spellings)
+      @topic = foreign(name) || OptionTable.find(name) or raise UsageError, unknown(name, OptionTable.spellings)
     end
 
     def read_rackup(path)
@@ -71,6 +80,8 @@ module Bontebok
     def read_flag(argument)
       flag, equals, value = argument.partition("=")
       value = nil if equals.empty?
+      return read_foreign(flag, value) if FOREIGN_FLAGS.include?(flag)
+
       option = OptionTable::BY_FLAG[flag]
       return store(option, flag, value) if option
 
@@ -82,8 +93,33 @@ module Bontebok
     end
 
     def read_short(flag, value)
-      option = OptionTable::BY_SHORT[SAME.fetch(flag, flag)] or raise UsageError, unknown(flag, known_flags)
-      store(option, flag, value.empty? ? nil : value)
+      value = nil if value.empty?
+      return read_foreign(flag, value) if FOREIGN_FLAGS.include?(flag)
+
+      option = OptionTable::BY_SHORT[flag] or raise UsageError, unknown(flag, known_flags)
+      store(option, flag, value)
+    end
+
+    def read_foreign(flag, value)
+      case flag
+      when *QUIET then @values[:access_log] << ""
+      when *STATE then ignore_state(value)
+      else store_foreign(flag, value)
+      end
+    end
+
+    def store_foreign(flag, value)
+      store(foreign(flag), flag, value)
+      @values[:listen][-1] = "*:#{@values[:listen].last}" if PORTS.include?(flag)
+    end
+
+    def ignore_state(value)
+      value || @rest.shift
+      @notes << NO_STATE
+    end
+
+    def foreign(flag)
+      FOREIGN[flag]&.then { |key| OptionTable[key] }
     end
 
     def store(option, flag, value)

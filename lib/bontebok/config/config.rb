@@ -30,9 +30,10 @@ module Bontebok
     # defaults   { key => effective value }, instead of the table's defaults
     # fixed      like defaults; these values also win over the environment
     # habit      the source of these values, for --check
+    # notes      texts for the log
     # faults     a list that gets each Fault; nil: the first fault raises UsageError, or StartError if a file or
     #            directory is missing
-    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, habit: "default", faults: nil, env: ENV)
+    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, habit: "default", notes: [], faults: nil, env: ENV)
       @written = written
       @given = given
       @defaults = @fixed = @file = {}
@@ -41,7 +42,7 @@ module Bontebok
       @env = env
       @settings = {}
       @hooks = Hooks.new
-      @warnings = []
+      @warnings = notes
       note_faults { enter_directory }
       note_faults { read_file } if self[:config_file]
       note_faults { check_spreads }
@@ -145,7 +146,7 @@ module Bontebok
       file = ConfigFile.new(self[:config_file], style: style)
       @file = file.entries
       @hooks = file.hooks
-      @warnings = file.warnings
+      @warnings += file.warnings
       WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
     end
 

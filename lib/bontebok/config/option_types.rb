@@ -15,6 +15,7 @@ end
 require_relative "option_types/invalid"
 require_relative "option_types/count"
 require_relative "option_types/count_or_auto"
+require_relative "option_types/thread_count"
 require_relative "option_types/size"
 require_relative "option_types/duration"
 require_relative "option_types/switch"

@@ -14,8 +14,8 @@ class ServerOptionsTest < Minitest::Test
       { Silent: true } => { log: nil },
       { Silent: false } => {},
       { Logger: :mine } => { log: :mine },
-      { Threads: "0:4" } => { threads: "4" },
-      { threads: 3, MaxBody: "1M" } => { threads: "3", max_body: "1M" },
+      { Threads: "0:4" } => { threads: "0:4" },
+      { threads: 3, MaxBody: "1M" } => { threads: 3, max_body: "1M" },
       { environment: "test" } => { environment: "test" },
       { AccessLog: [], config: "config.ru", server: "bontebok", Port: nil } => {},
       { Nonsense: 1 } => { Nonsense: 1 } }.each do |options, arguments|

@@ -44,6 +44,16 @@ class CLITest < Support::TestCase
     assert_equal [0, "bontebok #{Bontebok::VERSION}\n", ""], run_cli("--version")
   end
 
+  def test_a_command_of_another_server_is_answered_with_what_to_type
+    assert_equal [2, "", "bontebok: there is no command start: `bontebok` starts the server\n"],
+                 run_cli("start", "-w", "2")
+    assert_match(/: there is no command phased-restart: `bontebok deploy` loads new code/, run_cli("phased-restart")[2])
+    Dir.chdir(temp_dir) do
+      temp_file("start", "")
+      refute_match(/no command/, run_cli("start", "--check")[2])
+    end
+  end
+
   def test_a_fault_is_one_line_on_stderr
     assert_equal [2, "", "bontebok: unknown option --nonsense. See bontebok --help.\n"], run_cli("--nonsense")
     assert_equal [1, "", "bontebok: cannot read the rackup file /nonexistent.ru: No such file or directory\n"],

@@ -59,7 +59,7 @@ class CommandLineTest < Minitest::Test
     assert_refused "unknown option --no-threads. Did you mean --threads?", "--help", "--no-threads"
     assert_refused "unknown option frobnicate. See bontebok --help.", "--help", "frobnicate"
     assert_refused "unknown option \uFFFD. See bontebok --help.", "--help", "\xff"
-    assert_refused "unknown option --port. Did you mean -l PORT?", "--help", "--port"
+    assert_equal :listen, command_line("--help", "--port").topic.key
   end
 
   def test_no_arguments_give_no_values
@@ -70,21 +70,27 @@ class CommandLineTest < Minitest::Test
     assert_refused "unknown option --workerz. Did you mean --workers?", "--workerz", "3"
     assert_refused "unknown option --frobnicate. See bontebok --help.", "--frobnicate=1"
     assert_refused "unknown option -x. See bontebok --help.", "-x1"
-    assert_refused "unknown option -p. Did you mean -l PORT?", "-p3000"
-    assert_refused "unknown option --bind. Did you mean -l ADDR?", "--bind", "tcp://0.0.0.0:80"
+    assert_refused "unknown option -o. Did you mean -l HOST:PORT?", "-o127.0.0.1"
     assert_refused "unknown option --no-threads. Did you mean --threads?", "--no-threads"
   end
 
   def test_daemon_options_are_errors
-    [%w[-D], %w[--daemonize], %w[--daemonize=true], %w[-w 1 -D config.ru]].each do |argv|
+    [%w[-d], %w[-D], %w[--daemonize], %w[--daemonize=true], %w[-w 1 -D config.ru]].each do |argv|
       error = assert_raises(Bontebok::UsageError) { read(*argv) }
-      assert_match(/\A-(D|-daemonize): the server stays in the foreground.* systemd\z/, error.message)
+      assert_match(/\A-(d|D|-daemonize): the server stays in the foreground.* systemd\z/, error.message)
       assert_includes error.message, "docs/DEPLOYMENT.md"
     end
   end
 
-  def test_the_flag_of_puma_for_the_configuration_file
-    assert_equal read("-c", "puma.rb"), read("-C", "puma.rb")
+  def test_flags_of_puma_mean_what_they_mean_there
+    { %w[-C puma.rb] => %w[-c puma.rb], %w[-e production] => %w[-E production], %w[-p 3000] => %w[-l *:3000],
+      %w[-p3000] => %w[-l *:3000], %w[--port=3000] => %w[-l *:3000], %w[-P a.pid] => %w[--pidfile a.pid],
+      %w[-b unix:///a -b tcp://a:1] => %w[-l unix:///a -l tcp://a:1], %w[-q] => ["--access-log", ""],
+      %w[-S a.state] => [], %w[-V] => %w[-v] }.each do |puma, ours|
+      assert_equal read(*ours), read(*puma), puma.inspect
+    end
+    assert_equal ["-S has no effect: `bontebok status` shows the state of the server"],
+                 command_line("-S", "a.state").notes
   end
 
   def test_missing_and_superfluous_values_are_errors

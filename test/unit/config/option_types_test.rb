@@ -13,6 +13,13 @@ class OptionTypesTest < Minitest::Test
     assert_refuses count, "a whole number from 1 to 64", "0", "65", "-1", "", "x", "1.5", 1.5, nil, "0x10"
   end
 
+  def test_threads_may_be_written_as_for_puma
+    threads = Types::ThreadCount.new(1..64)
+    assert_reads threads, "5" => 5, "5:5" => 5, "0:16" => 16, 3 => 3
+    assert_refuses threads, "a whole number from 1 to 64", "0", "0:0", "1:65", "5:", ":5"
+    assert_refuses threads, "the smaller number first", "5:1"
+  end
+
   def test_a_count_may_be_auto
     count = Types::CountOrAuto.new(0..4)
     assert_reads count, "auto" => :auto, :auto => :auto, "0" => 0, "4" => 4
@@ -21,6 +28,7 @@ class OptionTypesTest < Minitest::Test
 
   def test_a_size_is_in_bytes
     size = Types::Size.new(0..(2 << 30))
+    assert_reads size, "10MB" => 10 << 20, "10MiB" => 10 << 20, "10m" => 10 << 20, "5B" => 5
     assert_reads size, "0" => 0, "512" => 512, "64K" => 65_536, "1m" => 1 << 20, "2G" => 2 << 30, 1024 => 1024
     assert_refuses size, "a size such as 65536, 64K, 1M or 2G", "", "K", "-1", "1.5K", "1T", "1 K", "\xff"
     assert_refuses size, "a size from 0 to 2G", "3G"

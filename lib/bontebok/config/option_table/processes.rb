@@ -16,7 +16,7 @@ module Bontebok
                    "Worker processes. auto: one worker for each CPU that the CPU affinity and the cgroup's quota " \
                    "allow. 0: one process that forks nothing, for debugging.",
                    section: TITLE, short: "w", aliases: [:workers], environment_variables: ["WEB_CONCURRENCY"]),
-        Option.new("Threads", OptionTypes::Count.new(1..64), 1,
+        Option.new("Threads", OptionTypes::ThreadCount.new(1..64), 1,
                    "Threads per worker. Each Ruby thread serves one request at a time.",
                    section: TITLE, short: "t", environment_variables: ["RAILS_MAX_THREADS"]),
         Option.new("ConfigFile", FILE, nil,
@@ -24,9 +24,9 @@ module Bontebok
                    "flag with _ in place of -. The default file is read if it exists.",
                    section: TITLE, short: "c", aliases: [:config], in_file: false, default_text: "config/bontebok.rb"),
         Option.new("ConfigStyle", STYLE, nil,
-                   "Server whose syntax ConfigFile has. The value is bontebok, puma, unicorn, pitchfork or rhebok. By " \
-                   "default, the file's name (puma.rb, unicorn.conf.rb) or directory (config/puma/) decides. Other " \
-                   "files have the syntax of bontebok.",
+                   "Server whose syntax ConfigFile has. The value is bontebok, puma, unicorn, pitchfork or rhebok. " \
+                   "By default, the file's name (puma.rb, unicorn.conf.rb) or directory (config/puma/) decides. " \
+                   "Other files have the syntax of bontebok.",
                    section: TITLE, in_file: false, default_text: "by file name"),
         Option.new("Environment", WORD, "development",
                    "Environment of the application, set as RACK_ENV. A response 500 shows the backtrace in " \

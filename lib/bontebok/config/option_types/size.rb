@@ -2,10 +2,10 @@
 
 module Bontebok
   module OptionTypes
-    # A size in bytes: 65536, "64K", "1M", "2G".
+    # A size in bytes: 65536, "64K", "1M", "2G". "64KB" and "64KiB" mean the same as "64K".
     class Size
       UNITS = { "" => 1, "K" => 1 << 10, "M" => 1 << 20, "G" => 1 << 30 }.freeze
-      PATTERN = /\A(\d+)([KMG]?)\z/i
+      PATTERN = /\A(\d+)(?:([KMG])(?:i?B)?|B)?\z/i
 
       def initialize(range)
         @range = range
@@ -17,7 +17,7 @@ module Bontebok
 
       def read(value)
         match = PATTERN.match(value.to_s.b) or raise Invalid, "a size such as 65536, 64K, 1M or 2G"
-        bytes = match[1].to_i * UNITS.fetch(match[2].upcase)
+        bytes = match[1].to_i * UNITS.fetch(match[2].to_s.upcase)
         return bytes if @range.cover?(bytes)
 
         raise Invalid, "a size from #{show(@range.begin)} to #{show(@range.end)}"
