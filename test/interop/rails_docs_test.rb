@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "test_helper"
+require_relative "support/rails_app"
+
+# The configuration file of docs/RAILS.md serves a Rails application.
+class RailsDocsTest < Support::TestCase
+  DOCUMENT = File.expand_path("../../docs/RAILS.md", __dir__)
+  FILE = %r{^`config/bontebok\.rb`:\n\n```ruby\n(.*?)^```}m
+  HEADERS = { "Host" => "localhost", "X-Forwarded-Proto" => "https" }.freeze
+
+  def setup
+    FileUtils.cp_r(File.join(Interop::RailsApp.prepare, "."), temp_dir)
+    %w[tmp/sockets log storage].each { |name| FileUtils.mkdir_p(File.join(temp_dir, name)) }
+    temp_file("config/bontebok.rb", File.read(DOCUMENT)[FILE, 1])
+    temp_file("config/initializers/sendfile.rb",
+              "Rails.application.config.action_dispatch.x_sendfile_header = 'X-Sendfile'\n")
+  end
+
+  def test_the_file_is_checked_and_serves
+    check = bontebok("--check")
+    check.wait(Interop::RailsApp::BOOT_LIMIT)
+    check.output.wait_for_end
+    assert_equal [0, ""], [check.status.exitstatus, check.output.text(:stderr)]
+    bontebok
+    eventually(Interop::RailsApp::BOOT_LIMIT, "ready", seen: -> { log }) { log.match?(/ ready in \d+ ms$/) }
+    refute_match(/ (?:warn|error) /, log)
+    assert_equal 200, get("/up").status
+    sent = get("/robots.txt")
+    assert_equal [200, File.binread(File.join(temp_dir, "public/robots.txt"))], [sent.status, sent.body]
+    eventually { File.read(File.join(temp_dir, "log/access.log")).include?('"GET /robots.txt HTTP/1.1" 200') }
+  end
+
+  private
+
+  def bontebok(*args)
+    start_bontebok(ready: false, listen: nil, args: ["-E", "production", *args], env: Interop::RailsApp.environment)
+  end
+
+  def log
+    path = File.join(temp_dir, "log/bontebok.log")
+    File.exist?(path) ? File.read(path) : ""
+  end
+
+  def get(path)
+    Support::Client.open("unix:#{temp_dir}/tmp/sockets/bontebok.sock") do |client|
+      client.get(path, HEADERS.merge("Connection" => "close"))
+    end
+  end
+end
