@@ -14,21 +14,26 @@ build() {
   echo "Building $output"
   is_configured "$directory" "${sources[@]}" || configure "$extension" "$directory"
   # mkmf's Makefile does not list which headers an object includes, so a changed header rebuilds all objects.
-  [[ -e $output && -n $(find "${sources[@]}" -name '*.h' -newer "$output" -print -quit) ]] &&
+  [[ -e $output && -n $(find "${sources[@]}" -name '*.h' -newer "$output") ]] &&
     make -s -C "$directory" clean
-  root=$(realpath --relative-to="$directory" .)
-  make -s -C "$directory" -j"$(nproc)" install sitearchdir="$root/lib" sitelibdir="$root/lib" \
+  root=$(way_back "$directory")
+  make -s -C "$directory" -j"$(processors)" install sitearchdir="$root/lib" sitelibdir="$root/lib" \
     >"$directory/build.log" 2>&1 ||
     { cat "$directory/build.log" >&2; return 1; }
   touch "$output"
 }
+
+# The relative path from a directory to the checkout.
+way_back() { ruby --disable=gems -rpathname -e 'print Pathname(".").relative_path_from(Pathname(ARGV[0]))' "$1"; }
+
+processors() { ruby --disable=gems -retc -e 'print Etc.nprocessors'; }
 
 # True if no source is newer than the output, and the output was built for this Ruby.
 is_current() {
   local directory=$1 output=$2
   shift 2
   [[ -e $output && $(cat "$directory/ruby" 2>/dev/null) == "$ruby_identity" ]] &&
-    [[ -z $(find "$@" -newer "$output" -print -quit) ]]
+    [[ -z $(find "$@" -newer "$output") ]]
 }
 
 # A directory is newer than the Makefile if a file was added or removed.
@@ -36,14 +41,14 @@ is_configured() {
   local directory=$1
   shift
   [[ -e $directory/Makefile && $(cat "$directory/ruby" 2>/dev/null) == "$ruby_identity" ]] &&
-    [[ -z $(find "$@" \( -type d -o -name extconf.rb \) -newer "$directory/Makefile" -print -quit) ]]
+    [[ -z $(find "$@" \( -type d -o -name extconf.rb \) -newer "$directory/Makefile") ]]
 }
 
 configure() {
   local extension=$1 directory=$2 root
   rm -rf "$directory"
   mkdir -p "$directory"
-  root=$(realpath --relative-to="$directory" .)
+  root=$(way_back "$directory")
   (cd "$directory" && ruby "$root/ext/$extension/extconf.rb" >configure.log 2>&1) ||
     { cat "$directory/configure.log" "$directory/mkmf.log" >&2 2>/dev/null; return 1; }
   echo "$ruby_identity" >"$directory/ruby"

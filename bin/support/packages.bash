@@ -23,6 +23,8 @@ has_ruby_headers() {
   ruby --disable=gems -rrbconfig -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))'
 }
 
+has_compiler() { has cc && has make; }
+
 has_clang_runtimes() { [[ -e $(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a") ]]; }
 
 # Packages for building the gem and for serving.
@@ -31,10 +33,20 @@ need_for_running() {
   need ruby has ruby
   need ruby-dev has_ruby_headers
   need bundler has bundle
-  need build-essential has cc
-  need build-essential has make
+  need build-essential has_compiler
   need pkg-config has pkg-config
   need libyaml-dev has_header yaml.h
+}
+
+# Fails if something is missing that cannot be installed by this user, or must not be installed.
+check_for_building() {
+  [[ -w . ]] || { echo "bin/setup: $(id -un) may not write to $PWD" >&2; exit 1; }
+  need ruby has ruby
+  need ruby-dev has_ruby_headers
+  need build-essential has_compiler
+  [[ ${#missing[@]} -eq 0 ]] && return
+  echo "bin/setup: Debian's packages with what is missing: ${missing[*]}" >&2
+  exit 1
 }
 
 # Additional packages for the tests.

@@ -7,6 +7,18 @@ class CheckoutTest < Lint::TestCase
   SOURCES = %w[bin exe ext lib core/src core/include load/src].freeze
   BUILT = %w[lib/bontebok/bontebok.so lib/bontebok/bontebok-bench].freeze
 
+  # Neither Bundler nor root is necessary for a build, but a compiler.
+  def test_a_missing_compiler_is_named
+    path = File.join(temp_dir, "path")
+    FileUtils.mkdir_p(path)
+    %w[bash env dirname id uname].each { |name| File.symlink("/usr/bin/#{name}", File.join(path, name)) }
+    File.symlink(RbConfig.ruby, File.join(path, "ruby"))
+    build = Support::ChildProcess.run("bin/setup", "--build", chdir: copy_to(File.join(temp_dir, "checkout")),
+                                                              env: { "PATH" => path }, limit: 60)
+    assert_equal [1, "bin/setup: Debian's packages with what is missing: build-essential\n"],
+                 [build.status.exitstatus, build.output.text]
+  end
+
   if Support::Length::LONG
     def test_the_build_works_in_a_path_with_a_space
       checkout = copy_to(File.join(temp_dir, "a path/bonte bok"))
