@@ -59,6 +59,9 @@ static void end(struct loader *loader, struct conn *conn)
         note_latency(loader, loader->now_ns - conn->due_ns);
         loader->last_ok_ns = loader->now_ns;
     }
+    if (conn->fate == FATE_OK || conn->fate == FATE_STATUS) {
+        statuses_count(&loader->statuses, conn->response.status);
+    }
     count(loader, conn->fate, conn->error);
     conn->is_busy = false;
     list_remove(&conn->knocking);

@@ -4,6 +4,7 @@
 
 #include "conn.h"
 #include "report/histogram.h"
+#include "report/statuses.h"
 #include "schedule.h"
 
 #include <pthread.h>
@@ -37,6 +38,7 @@ struct loader {
     uint64_t abandoned;          /* requests in flight when the run was stopped; they have no fate */
     uint64_t last_ok_ns;         /* end of the last ok request, 0: none */
     struct histogram latency;    /* of the ok requests */
+    struct statuses statuses;    /* of the complete responses */
 };
 
 struct loader_config {

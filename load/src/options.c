@@ -19,7 +19,8 @@ const char options_usage[] =
     "URL: http://HOST:PORT/PATH, http://[V6]:PORT/PATH, unix:/SOCKET:/PATH or unix:@NAME:/PATH\n"
     "\n"
     "  -n, --requests N       send exactly N requests\n"
-    "  -d, --duration SECONDS send requests for this time, then wait for the last responses (default 10)\n"
+    "  -d, --duration SECONDS send requests for this time, then wait for the last responses (default 10);\n"
+    "                         1s, 500ms and 2m are times, too\n"
     "  -c, --connections N    connections at the same time, over all threads (default 10)\n"
     "  -t, --threads N        threads (default 1)\n"
     "      --close            a new connection for each request\n"
@@ -123,10 +124,28 @@ static bool read_decimal(const char *name, const char *text, double min, double 
     return true;
 }
 
-static bool read_seconds(const char *name, const char *text, uint64_t *ns, char *message)
+/* The seconds of a unit; 0: no such unit. */
+static double seconds_of(const char *unit)
 {
-    double seconds;
-    if (!read_decimal(name, text, 0.001, 1e6, &seconds, message)) return false;
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(unit, units[i].name) == 0) return units[i].seconds;
+    }
+    return 0;
+}
+
+static bool read_time(const char *name, const char *text, uint64_t *ns, char *message)
+{
+    char *unit;
+    double seconds = strtod(text, &unit) * seconds_of(unit);
+    /* The negation also rejects "nan". */
+    if (unit == text || !(seconds >= 0.001 && seconds <= 1e6)) {
+        return wrong(message, "%s: a time such as 10, 0.5, 500ms, 30s or 2m is needed, not \"%s\"", name,
+                     text);
+    }
     *ns = (uint64_t)(seconds * (double)NS_PER_SECOND);
     return true;
 }
@@ -190,7 +209,7 @@ static bool set_option(struct options *options, int option, const char *value, c
     case 'n':
         return read_count("-n", value, 1ULL << 48, &options->requests, message);
     case 'd':
-        return read_seconds("-d", value, &options->duration_ns, message);
+        return read_time("-d", value, &options->duration_ns, message);
     case 'c':
         return read_unsigned("-c", value, 100000, &options->connections, message);
     case 't':
@@ -213,7 +232,7 @@ static bool set_option(struct options *options, int option, const char *value, c
         options->has_seed = true;
         return read_count("--seed", value, UINT64_MAX, &options->seed, message);
     case TIMEOUT:
-        return read_seconds("--timeout", value, &options->timeout_ns, message);
+        return read_time("--timeout", value, &options->timeout_ns, message);
     case BODY:
         options->body_file = value;
         return true;

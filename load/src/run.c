@@ -18,6 +18,9 @@
 
 #define PROGRESS_MS 500
 
+/* After this time the run ends if each request was refused. */
+#define LISTEN_NS NS_PER_SECOND
+
 /* The first request of an open loop (--rate) is due this long after the start, when all threads run. */
 #define LEAD_NS NS_PER_MS
 
@@ -29,6 +32,7 @@ struct run {
     int stop, done;
     int signals; /* signalfd for SIGINT and SIGTERM, which are blocked in all threads */
     sigset_t mask_before;
+    bool has_listened;               /* LISTEN_NS are over, and the run goes on */
     bool has_timeline, has_progress; /* what is printed during the run, at most one of them */
     struct timeline timeline;
 };
@@ -134,15 +138,35 @@ static void print_line(struct run *run)
     timeline_print(&run->timeline, now_ns, fates, slowest_ns);
 }
 
-static int poll_timeout(const struct run *run)
+/* Milliseconds until the time, rounded up. */
+static int until(uint64_t due_ns)
 {
-    if (!run->has_timeline) return run->has_progress ? PROGRESS_MS : -1;
-    uint64_t due_ns = timeline_due_ns(&run->timeline), now_ns = clock_ns();
+    uint64_t now_ns = clock_ns();
     return due_ns > now_ns ? (int)((due_ns - now_ns) / NS_PER_MS) + 1 : 0;
 }
 
-/* Waits until all loaders are done, and shows the progress or the timeline. After a signal, tells the loaders
- * to stop. */
+static int poll_timeout(const struct run *run)
+{
+    int limit = run->has_listened ? -1 : until(run->plan.start_ns + LISTEN_NS), next = -1;
+    if (run->has_timeline) next = until(timeline_due_ns(&run->timeline));
+    if (run->has_progress) next = PROGRESS_MS;
+    return limit < 0 || (next >= 0 && next < limit) ? next : limit;
+}
+
+/* Once, a second after the start. A server that ends later is no reason to end the run. */
+static void check_listening(struct run *run, struct result *result)
+{
+    if (run->has_listened || clock_ns() < run->plan.start_ns + LISTEN_NS) return;
+    uint64_t fates[FATE_COUNT];
+    read_fates(run, fates);
+    run->has_listened = true;
+    if (fates[FATE_REFUSED] == 0 || fates[FATE_REFUSED] < fates_sum(fates)) return;
+    result->nobody_listens = true;
+    eventfd_write(run->stop, 1);
+}
+
+/* Waits until all loaders are done, and shows the progress or the timeline. After a signal, or if nobody
+ * listens, tells the loaders to stop. */
 static void watch(struct run *run, struct result *result)
 {
     uint64_t done = 0;
@@ -151,6 +175,7 @@ static void watch(struct run *run, struct result *result)
         int ready = poll(news, 2, poll_timeout(run));
         if (ready == 0 && run->has_progress) show_progress(run);
         if (run->has_timeline && clock_ns() >= timeline_due_ns(&run->timeline)) print_line(run);
+        check_listening(run, result);
         if (ready <= 0) continue;
         if ((news[1].revents & POLLIN) && take_signal(run)) {
             result->is_interrupted = true;
@@ -182,12 +207,13 @@ static void add_up(const struct run *run, struct result *result)
         keep_latest(&end_ns, loader->last_ok_ns);
         keep_latest(&end_ns, loader->schedule.last_ns);
         histogram_merge(&result->latency, &loader->latency);
+        statuses_add(&result->statuses, &loader->statuses);
     }
     result->reached_errors = result->requests - result->fates[FATE_OK] >= run->plan.until_errors;
     /* The duration includes all the time in which requests were due, so that a server that stops
      * responding does not look fast. It does not include the wait for a last request that times out,
      * because this wait would make the other requests look slow. */
-    if (result->is_interrupted || result->reached_errors) {
+    if (result->is_interrupted || result->reached_errors || result->nobody_listens) {
         keep_latest(&end_ns, clock_ns());
     } else if (run->plan.end_ns != UINT64_MAX) {
         keep_latest(&end_ns, run->plan.end_ns);

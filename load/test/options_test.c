@@ -70,6 +70,22 @@ static void has_defaults(void **state)
     assert_string_equal(options.urls[0], "http://h/");
 }
 
+static void reads_times_with_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        uint64_t ns;
+    } times[] = {{"-d|1s|http://h/", NS_PER_SECOND},
+                 {"-d|500ms|http://h/", NS_PER_SECOND / 2},
+                 {"-d|2m|http://h/", 120 * NS_PER_SECOND},
+                 {"-d|1h|http://h/", 3600 * NS_PER_SECOND}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        assert_runs(times[i].line);
+        assert_int_equal(options.duration_ns, times[i].ns);
+    }
+}
+
 static void reads_every_option(void **state)
 {
     (void)state;
@@ -132,7 +148,7 @@ static void refuses_wrong_values(void **state)
         "-d|x|u",
         "-d|nan|u",
         "-d|inf|u",
-        "-d|1s|u",
+        "-d|1x|u",
         "--rate|0|u",
         "--rate|-5|u",
         "--rate|1e9|u",
@@ -158,6 +174,9 @@ static void refuses_wrong_values(void **state)
     assert_wrong("--also|-1:/a|u", "each share must be above 0");
     assert_wrong("--also|nan:/a|u", "each share must be above 0");
     assert_wrong("--also|0.6:/a|--also|0.5:/b|u", "their sum at most 1, not \"0.5:/b\"");
+    assert_wrong("-d|0|u", "-d: a time such as 10, 0.5, 500ms, 30s or 2m is needed, not \"0\"");
+    assert_wrong("-d|1x|u", "not \"1x\"");
+    assert_wrong("--timeout|s|u", "--timeout: a time such as");
     assert_wrong("--rate|fast|u", "--rate: a number from 0.001 to 1e+07 is needed, not \"fast\"");
 }
 
@@ -206,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(has_defaults),
+        cmocka_unit_test(reads_times_with_units),
         cmocka_unit_test(reads_every_option),
         cmocka_unit_test(refuses_wrong_values),
         cmocka_unit_test(refuses_what_does_not_go_together),

@@ -4,6 +4,7 @@
 #include "schedule.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -21,6 +22,21 @@ static double latency_us(const struct result *result, double fraction)
     return (double)histogram_percentile(&result->latency, fraction) / (double)NS_PER_US;
 }
 
+#define TIME_MAX 24
+
+/* Writes a time in the unit that fits it: "23.9 us", "1.23 ms", "2.00 s". */
+static const char *fitting(char text[TIME_MAX], double us)
+{
+    if (us < 1e3) {
+        snprintf(text, TIME_MAX, "%.1f us", us);
+    } else if (us < 1e6) {
+        snprintf(text, TIME_MAX, "%.2f ms", us / 1e3);
+    } else {
+        snprintf(text, TIME_MAX, "%.2f s", us / 1e6);
+    }
+    return text;
+}
+
 static double per_second(const struct result *result)
 {
     return result->seconds > 0 ? (double)result->fates[FATE_OK] / result->seconds : 0;
@@ -35,6 +51,7 @@ static double cpu_per_request(const struct result *result)
 static const char *ended_early(const struct result *result)
 {
     if (result->is_interrupted) return "interrupted";
+    if (result->nobody_listens) return "nobody listens: ended after a second";
     return result->reached_errors ? "stopped by --until-errors" : NULL;
 }
 
@@ -57,14 +74,17 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
     fprintf(out, "  ok          %" PRIu64 "  %.1f per second\n", result->fates[FATE_OK], per_second(result));
     fprintf(out, "  failed      %" PRIu64, result->requests - result->fates[FATE_OK]);
     fates_print_failures(out, result->fates, result->first_error);
+    fputs("\n  statuses    ", out);
+    statuses_print(out, &result->statuses);
     fputs("\n", out);
     if (result->latency.count > 0) {
+        char time[TIME_MAX];
         fputs("  latency", out);
         for (size_t i = 0; i < PERCENTILES; i++) {
-            fprintf(out, "%s%s %.1f", i > 0 ? "  " : "     ", percentiles[i].name,
-                    latency_us(result, percentiles[i].fraction));
+            fprintf(out, "%s%s %s", i > 0 ? "  " : "     ", percentiles[i].name,
+                    fitting(time, latency_us(result, percentiles[i].fraction)));
         }
-        fputs("  us\n", out);
+        fputs("\n", out);
     }
     fprintf(out, "  this tool   %.2f us of CPU per request\n", cpu_per_request(result));
     if (result->resent > 0) {
@@ -89,6 +109,8 @@ void report_json(FILE *out, const struct result *result)
 {
     fputs("{", out);
     fates_print_json(out, result->fates);
+    fputs(",\"statuses\":", out);
+    statuses_print_json(out, &result->statuses);
     fprintf(out, ",\"requests_per_second\":%.1f,\"latency_us\":{\"mean\":", per_second(result));
     print_us(out, result, histogram_mean(&result->latency) / (double)NS_PER_US);
     for (size_t i = 0; i < PERCENTILES; i++) {
@@ -102,18 +124,19 @@ void report_table_head(FILE *out, int url_width)
 {
     fprintf(out, "%-*s %10s %10s", url_width, "URL", "req/s", "CPU us/req");
     for (size_t i = 0; i < PERCENTILES; i++) {
-        if (percentiles[i].in_table) fprintf(out, " %6s us", percentiles[i].name);
+        if (percentiles[i].in_table) fprintf(out, " %9s", percentiles[i].name);
     }
     fputs("  errors\n", out);
 }
 
 void report_table_row(FILE *out, int url_width, const char *url, const struct result *result)
 {
+    char time[TIME_MAX];
     fprintf(out, "%-*s %10.1f %10.2f", url_width, url, per_second(result), cpu_per_request(result));
     for (size_t i = 0; i < PERCENTILES; i++) {
         if (!percentiles[i].in_table) continue;
         if (result->latency.count > 0) {
-            fprintf(out, " %9.1f", latency_us(result, percentiles[i].fraction));
+            fprintf(out, " %9s", fitting(time, latency_us(result, percentiles[i].fraction)));
         } else {
             fprintf(out, " %9s", "-");
         }
