@@ -19,7 +19,7 @@ Gem::Specification.new do |spec|
   end
   spec.bindir = "exe"
   spec.executables = ["bontebok"]
-  spec.extensions = ["ext/bontebok/extconf.rb", "ext/bontebok_bench/extconf.rb"]
+  spec.extensions = ["ext/bontebok/extconf.rb"]
 
   spec.add_dependency "rack", ">= 2.2"
 

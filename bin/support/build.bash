@@ -23,6 +23,14 @@ build() {
   touch "$output"
 }
 
+# `bontebok bench` builds the load tool at its first use. Here it is built again if its sources have changed.
+build_load_tool() {
+  local output=lib/bontebok/bontebok-bench
+  [[ -e $output && -z $(find load/src lib/bontebok/cli/bench_program.rb -newer "$output") ]] && return
+  echo "Building $output"
+  ruby --disable=gems -Ilib -e 'require "bontebok/cli/bench_program"; Bontebok::BenchProgram.new.build'
+}
+
 # The relative path from a directory to the checkout.
 way_back() { ruby --disable=gems -rpathname -e 'print Pathname(".").relative_path_from(Pathname(ARGV[0]))' "$1"; }
 

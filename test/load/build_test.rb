@@ -4,63 +4,60 @@ require_relative "support"
 require "bontebok/cli/bench_command"
 
 require "fileutils"
-require "rbconfig"
 
-# Tests how bontebok-bench is built, and how `bontebok bench` finds this program.
+# Tests how `bontebok bench` builds its program at the first use, and how it finds the program.
 class BuildTest < LoadTest
-  # Runs the commands that RubyGems runs, in a directory outside of the sources. The sources are copied, because make
-  # cannot handle a space in the path of this checkout.
-  def test_the_extension_installs_into_sitearchdir
-    %w[ext/bontebok_bench load/src].each { |directory| copy(directory, File.join(temp_dir, "gem")) }
-    run_in_build_directory(RbConfig.ruby, "../gem/ext/bontebok_bench/extconf.rb")
-    run_in_build_directory("make", "clean")
-    run_in_build_directory("make", "sitearchdir=./made")
-    run_in_build_directory("make", "install", "DESTDIR=", "sitearchdir=./made")
-    program = File.join(build_directory, "made/bontebok/bontebok-bench")
-    assert File.executable?(program)
-    run_in_build_directory("make", "distclean")
-    assert_equal ["made"], Dir.children(build_directory)
-    assert_includes Support::ChildProcess.run(program, "--help").output.text, "Usage: bontebok bench"
+  Program = Bontebok::BenchProgram
+
+  def setup
+    @own = File.join(temp_dir, "own")
+    @cache = File.join(temp_dir, "cache")
+    [@own, @cache].each { |directory| Dir.mkdir(directory) }
   end
 
-  def test_the_command_finds_the_program_in_the_load_path
-    program = File.join(temp_dir, "bontebok/bontebok-bench")
-    FileUtils.mkdir_p(File.dirname(program))
-    FileUtils.cp(LoadTest::PROGRAM, program)
-    process = run_command(temp_dir, "--json", "-n", "1", refusing_url)
-    assert_equal 1, JSON.parse(process.output.text(:stdout))["errors"]["refused"]
-    assert_equal 1, process.status.exitstatus
-    assert_equal 2, run_command(temp_dir, "--nonsense").status.exitstatus
+  def test_the_first_use_builds_the_program_beside_the_files_of_the_gem
+    announced = []
+    path = program.path { announced << true }
+    assert_equal [File.join(@own, "bontebok-bench"), [true], ["bontebok-bench"]], [path, announced, Dir.children(@own)]
+    assert_includes Support::ChildProcess.run(path, "--help").output.text, "Usage: bontebok bench"
+    assert_equal(path, program(env: { "CC" => "false" }).path { flunk })
   end
 
-  def test_the_command_says_that_the_program_is_not_built
-    process = run_command(File.join(temp_dir, "empty"), "--help")
-    assert_equal 1, process.status.exitstatus
-    assert_match(/\Abontebok bench: bontebok-bench is not built; .+\n\z/, process.output.text)
+  def test_the_program_is_in_the_cache_if_the_directory_of_the_gem_is_missing_or_read_only
+    FileUtils.rm_r(@own)
+    path = program(sources: fake_sources).path
+    assert_match(%r{\A#{@cache}/bontebok/\h{16}/bontebok-bench\z}, path)
+    assert_equal 0o700, File.stat(File.dirname(path)).mode & 0o777
+    other = program(sources: fake_sources("int main(void) { return 3; }\n")).path
+    refute_equal path, other, "the sources have changed"
+  end
+
+  # Anybody could have put it there.
+  def test_a_program_that_everybody_can_replace_is_not_used
+    path = program(sources: fake_sources).path
+    File.chmod(0o777, path)
+    assert_raises(Program::NotBuilt) { program(env: { "CC" => "false" }).path }
+  end
+
+  def test_the_message_says_why_the_program_is_not_built
+    { "no-such-compiler" => "cannot build the load tool: no-such-compiler is missing (Debian: build-essential)",
+      "false" => "cannot build the load tool: the compiler has failed" }.each do |compiler, message|
+      error = assert_raises(Program::NotBuilt) { program(env: { "CC" => compiler }).path }
+      assert_equal message, error.message
+      assert_empty Dir.children(@own)
+    end
+    assert_output("", /\Abontebok bench: building the load tool\nbontebok bench: cannot build .+\n\z/) do
+      assert_equal 1, Bontebok::BenchCommand.run([], program: program(env: { "CC" => "no-such-compiler" }))
+    end
   end
 
   private
 
-  def copy(directory, to)
-    FileUtils.mkdir_p(File.dirname(File.join(to, directory)))
-    FileUtils.cp_r(File.join(ROOT, directory), File.join(to, directory))
+  def program(env: {}, sources: Program::SOURCES)
+    Program.new(sources: sources, own_directory: @own, env: { "XDG_CACHE_HOME" => @cache }.merge(env))
   end
 
-  def build_directory
-    File.join(temp_dir, "build").tap { |directory| FileUtils.mkdir_p(directory) }
-  end
-
-  def run_in_build_directory(*command)
-    process = Support::ChildProcess.run(*command, chdir: build_directory, limit: 300)
-    assert_predicate process.status, :success?, process.output.text
-  end
-
-  # Runs a copy of the command alone, without Bundler's load path, so that the copy does not find the program of this
-  # checkout.
-  def run_command(load_path, *arguments)
-    command = temp_file("lib/cli/command.rb", File.read(File.join(ROOT, "lib/bontebok/cli/bench_command.rb")))
-    Support::ChildProcess.run(RbConfig.ruby, "--disable=gems", "-I", load_path, "-r", command,
-                              "-e", "exit Bontebok::BenchCommand.run(ARGV)", "--", *arguments,
-                              env: { "RUBYOPT" => nil, "RUBYLIB" => nil })
+  def fake_sources(text = "int main(void) { return 0; }\n")
+    File.dirname(temp_file("sources#{text.size}/main.c", text))
   end
 end

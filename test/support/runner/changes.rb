@@ -17,7 +17,7 @@ module Runner
       %r{\Acore/Makefile\z} => %w[core threads arm64 warnings timing],
       %r{\Acore/fuzz/} => %w[fuzz lint],
       %r{\Aext/bontebok/} => ["ext", "ext-rack", "lint", *SERVERS],
-      %r{\A(load|ext/bontebok_bench)/} => %w[load warnings lint],
+      %r{\A(load/|lib/bontebok/cli/bench_)} => %w[load warnings lint],
       %r{\Alib/bontebok/workers/rack_env} => ["unit", "ext", "ext-rack", "lint", *SERVERS],
       %r{\A(lib|exe)/} => ["unit", "lint", *SERVERS],
       %r{\Atest/(unit|integration|conform|interop|timing|soak|load)/} => %w[own lint],

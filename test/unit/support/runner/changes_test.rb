@@ -15,7 +15,7 @@ class ChangesTest < Support::TestCase
     "core/src/conn/conn.h" => [%w[core threads integration timing], %w[arm64 fuzz]],
     "core/test/conn/conn_test.c" => [%w[core threads], %w[ext integration]],
     "ext/bontebok/request/rb_env.c" => [%w[ext ext-rack conform], %w[core unit]],
-    "ext/bontebok_bench/extconf.rb" => [%w[load], %w[ext integration]],
+    "lib/bontebok/cli/bench_program.rb" => [%w[load], %w[ext integration]],
     "lib/bontebok/workers/rack_env.rb" => [%w[unit ext-rack conform], %w[core]],
     "lib/bontebok/cli/cli.rb" => [%w[unit integration interop], %w[core ext]],
     "test/unit/cli/cli_test.rb" => [%w[unit lint], %w[integration]],

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "digest"
+require "rbconfig"
+
+module Bontebok
+  # The program behind `bontebok bench`: a load tool in C. It is compiled at its first use, because a server does not
+  # need it. The program lies beside the gem's Ruby files, or, if this user may not write there, in the user's cache
+  # directory.
+  class BenchProgram
+    # Raised if the program cannot be built. The message is for the user.
+    class NotBuilt < StandardError; end
+
+    NAME = "bontebok-bench"
+    SOURCES = File.expand_path("../../../load/src", __dir__)
+    OWN_DIRECTORY = File.expand_path("..", __dir__)
+    FLAGS = %w[-std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -fstack-protector-strong].freeze
+    LIBRARIES = %w[-pthread -lm].freeze
+
+    def initialize(sources: SOURCES, own_directory: OWN_DIRECTORY, env: ENV)
+      @sources = sources
+      @own_directory = own_directory
+      @env = env
+    end
+
+    # The path of the program, which is built if it is missing. The block, if given, is called before the build. Raises
+    # NotBuilt.
+    def path
+      found = [@own_directory, cache_directory].map { |directory| File.join(directory, NAME) }
+                                               .find { |file| File.executable?(file) && trusted?(file) }
+      return found if found
+
+      yield if block_given?
+      build
+    end
+
+    # Builds the program. Returns its path. Raises NotBuilt.
+    def build
+      raise NotBuilt, "the load tool needs Linux, because it uses epoll" unless RUBY_PLATFORM.include?("linux")
+
+      target = File.join(directory, NAME)
+      temporary = "#{target}.#{Process.pid}"
+      compile(temporary)
+      File.rename(temporary, target)
+      target
+    rescue SystemCallError => e
+      raise NotBuilt, "cannot build the load tool: #{e.message}"
+    end
+
+    private
+
+    # Several processes may build at the same time, so each one writes a file of its own.
+    def compile(output)
+      compiler = (@env["CC"] || RbConfig::CONFIG["CC"]).split
+      files = Dir[File.join(@sources, "**/*.c")]
+      built = system(*compiler, *FLAGS, "-I#{@sources}", *files, *LIBRARIES, "-o", output)
+      return if built
+
+      FileUtils.rm_f(output)
+      reason = built.nil? ? "#{compiler.first} is missing (Debian: build-essential)" : "the compiler has failed"
+      raise NotBuilt, "cannot build the load tool: #{reason}"
+    end
+
+    def directory
+      return @own_directory if File.writable?(@own_directory)
+
+      make(cache_directory)
+    end
+
+    # The name has a digest of the sources: the version of a gem from a git repository does not change with them.
+    def cache_directory
+      @cache_directory ||= File.join(@env["XDG_CACHE_HOME"] || File.join(Dir.home, ".cache"), "bontebok", digest)
+    end
+
+    def digest
+      texts = Dir[File.join(@sources, "**/*")].select { |file| File.file?(file) }.map { |file| File.binread(file) }
+      Digest::SHA256.hexdigest([RUBY_PLATFORM, *texts].join("\0"))[0, 16]
+    end
+
+    def make(path)
+      parent = File.dirname(path)
+      make(parent) unless File.directory?(parent)
+      Dir.mkdir(path, 0o700) unless File.directory?(path)
+      path
+    end
+
+    # False if another user can replace the program.
+    def trusted?(file)
+      [file, File.dirname(file)].all? do |path|
+        stat = File.stat(path)
+        [0, Process.euid].include?(stat.uid) && stat.mode.nobits?(0o002)
+      end
+    end
+  end
+end
