@@ -11,7 +11,7 @@ module Support
     EXECUTABLE = File.expand_path("../../exe/bontebok", __dir__)
 
     # directory   where the rackup file and the unix socket lie; also the working directory
-    # args        further arguments, before the rackup file
+    # args        further arguments, before the rackup file; `-w 0` without `-t` gets one thread, as workers have
     # rackup      the text of config.ru; nil: the test writes the file itself or needs no file
     # lint        puts Rack::Lint in front of the application of `rackup`
     # under       a command that gets the server's command as its last arguments
@@ -19,11 +19,15 @@ module Support
     def initialize(directory, args: [], rackup: nil, lint: true, listen: :unix, under: nil, **options)
       @directory = directory
       File.write(File.join(directory, "config.ru"), lint ? LINT + rackup : rackup) if rackup
-      super(*under, RbConfig.ruby, EXECUTABLE, *listen_arguments(listen), *args.map(&:to_s),
+      super(*under, RbConfig.ruby, EXECUTABLE, *listen_arguments(listen), *thread_arguments(args.map(&:to_s)),
             chdir: directory, **options)
     end
 
     private
+
+    def thread_arguments(args)
+      args.each_cons(2).include?(%w[-w 0]) && !args.include?("-t") ? ["-t", "1", *args] : args
+    end
 
     def listen_arguments(listen)
       case listen

@@ -12,7 +12,6 @@ module Bontebok
              rackup: "the application is loaded already, from the file that the command line names",
              directory: "the application is loaded already: start the server there",
              environment: "the application is loaded already, with what the command line says" }.freeze
-    DEFAULT_PORT = 9292
 
     def initialize(options, env: ENV)
       @options = options.compact
@@ -54,7 +53,7 @@ module Bontebok
       return unless @options.key?(:Host) || @options.key?(:Port)
 
       host, port = @options.values_at(:Host, :Port)
-      port ||= DEFAULT_PORT
+      port ||= Defaults::PORT
       host ? Address.text(host, port) : port.to_s
     end
 

@@ -83,7 +83,7 @@ module Bontebok
     # rackup does not tell whether the user has set Host and Port. The default port is an Integer; a port that the user
     # has set is a String.
     def default_address?
-      host_and_port.nil? || @options.values_at(:Host, :Port) == [default_host, DEFAULT_PORT]
+      host_and_port.nil? || @options.values_at(:Host, :Port) == [default_host, Defaults::PORT]
     end
 
     def default_host

@@ -30,7 +30,7 @@ module Bontebok
         return "unix:#{options[:Path]}" if options.key?(:Path)
         return unless options.key?(:Host) || options.key?(:Port)
 
-        Address.text(options.fetch(:Host, HOST), options.fetch(:Port, HandlerOptions::DEFAULT_PORT))
+        Address.text(options.fetch(:Host, HOST), options.fetch(:Port, Defaults::PORT))
       end
 
       def log(options)

@@ -1,18 +1,36 @@
 # frozen_string_literal: true
 
+require_relative "../system/loopback"
+
 module Bontebok
   # The part of Config with the defaults that depend on the system or on other options.
   module Defaults
+    PORT = 9292
+    # Threads of a single process in development. A page may request another page from the same server.
+    DEVELOPMENT_THREADS = 3
+
+    def default_addresses(port = PORT)
+      default_hosts.map { |host| Address.new(host: host, port: port) }
+    end
+
     private
 
     def default(option)
       case option.key
-      when :listen then [Address.new(host: default_host, port: 9292)]
+      when :listen then default_addresses
       when :tag then File.basename(Dir.pwd).b.gsub(/[^\x20-\x7e]/n, "?")
-      when :worker_timeout then development? ? 0 : 60_000
       when :control then control_default
       when :hijack_timeout then self[:graceful_timeout]
+      when :max_workers, :threads, :worker_timeout then default_of_environment(option)
       else option.default
+      end
+    end
+
+    def default_of_environment(option)
+      case option.key
+      when :max_workers then development? ? 0 : option.default
+      when :threads then development? && workers.zero? ? DEVELOPMENT_THREADS : option.default
+      when :worker_timeout then development? ? 0 : 60_000
       end
     end
 
@@ -22,8 +40,8 @@ module Bontebok
       "#{Dir.pwd}/tmp/bontebok.control" if File.directory?("tmp") && File.writable?("tmp")
     end
 
-    def default_host
-      development? ? "127.0.0.1" : "0.0.0.0"
+    def default_hosts
+      development? ? Loopback.addresses : ["0.0.0.0"]
     end
   end
 end

@@ -38,8 +38,9 @@ module Bontebok
       name, text = option.environment_variables.lazy.map { |one| [one, text_of(one)] }.find { |_, one| !one.empty? }
       return unless name
 
-      text = "#{default_host}:#{text}" if option.key == :listen
-      Setting.new(option.read(text, "environment #{name}"), "environment #{name}")
+      value = option.read(option.key == :listen ? "#{default_hosts.first}:#{text}" : text, "environment #{name}")
+      value = default_addresses(value.first.port) if option.key == :listen
+      Setting.new(value, "environment #{name}")
     end
 
     # A variable may hold any bytes, like an argument of the command line.

@@ -14,8 +14,8 @@ module Bontebok
     OPTIONS = (SECTIONS.flat_map { |section| section::OPTIONS.map(&:key) } + MORE - LESS).freeze
     # The effective values of options that are not given. At a stop, an idle connection is closed after 100 ms, because
     # its client is often a part of the program that waits for the stop.
-    DEFAULTS = { max_workers: 0, worker_timeout: 0, config_file: nil, listen: [Address.new(host: "127.0.0.1", port: 0)],
-                 keepalive_drain: 100, log_level: "warn" }.freeze
+    DEFAULTS = { max_workers: 0, threads: 1, worker_timeout: 0, config_file: nil,
+                 listen: [Address.new(host: "127.0.0.1", port: 0)], keepalive_drain: 100, log_level: "warn" }.freeze
 
     CALLER = "Bontebok::Server"
 

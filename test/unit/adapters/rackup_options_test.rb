@@ -63,7 +63,7 @@ class RackupOptionsTest < Support::TestCase
   def test_a_missing_host_or_port_has_a_default
     { {} => "127.0.0.1:9292", { Port: 3000 } => "0.0.0.0:3000", { Host: "127.0.0.2" } => "127.0.0.2:9292" }
       .each do |options, address|
-        assert_equal address, Bontebok::RackHandler.config(options, env: {})[:listen].join, options.inspect
+        assert_equal address, Bontebok::RackHandler.config(options, env: {})[:listen].first.to_s, options.inspect
       end
   end
 

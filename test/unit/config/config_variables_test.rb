@@ -12,7 +12,7 @@ class ConfigVariablesTest < Support::TestCase
 
   def test_port_web_concurrency_and_rails_max_threads_set_options
     config = config(env: { "PORT" => "3000", "WEB_CONCURRENCY" => "3", "RAILS_MAX_THREADS" => "5" })
-    assert_equal ["127.0.0.1:3000", 3, 5], [config[:listen].join, config[:max_workers], config[:threads]]
+    assert_equal ["127.0.0.1:3000", 3, 5], [config[:listen].first.to_s, config[:max_workers], config[:threads]]
     assert_equal(["environment PORT", "environment WEB_CONCURRENCY", "environment RAILS_MAX_THREADS"],
                  %i[listen max_workers threads].map { |key| config.source(key) })
     assert_equal "0.0.0.0:3000", config(env: { "PORT" => "3000", "RACK_ENV" => "production" })[:listen].join

@@ -17,8 +17,9 @@ module Bontebok
                    "PORT alone means 0.0.0.0:PORT. With port 0 the kernel chooses the port. With a host name, the " \
                    "server listens on each address of the name that belongs to this machine. [::] listens on IPv6 " \
                    "and IPv4; if the server also listens on 0.0.0.0 with the same port, [::] listens on IPv6 only. " \
-                   "The default address is 127.0.0.1 in development, else 0.0.0.0. The default port is $PORT, else " \
-                   "9292. A server that gets sockets from systemd or start_server has no default address.",
+                   "By default, the server listens on 127.0.0.1 and [::1] in development, else on 0.0.0.0. The " \
+                   "default port is $PORT, else 9292. A server that gets sockets from systemd or start_server has no " \
+                   "default address.",
                    section: TITLE, short: "l", repeated: true, environment_variables: ["PORT"],
                    default_text: "port 9292"),
         Option.new("BackLog", OptionTypes::Count.new(1..65_535), 1024,

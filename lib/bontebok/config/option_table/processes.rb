@@ -14,11 +14,14 @@ module Bontebok
       OPTIONS = [
         Option.new("MaxWorkers", OptionTypes::CountOrAuto.new(0..1024, metavar: "N|auto"), :auto,
                    "Worker processes. auto: one worker for each CPU that the CPU affinity and the cgroup's quota " \
-                   "allow. 0: one process that forks nothing, for debugging.",
-                   section: TITLE, short: "w", aliases: [:workers], environment_variables: ["WEB_CONCURRENCY"]),
+                   "allow. 0: one process that forks nothing. The debugger then has the terminal, the console in " \
+                   "Rails' error page finds the failed request, and one copy of the application is reloaded.",
+                   section: TITLE, short: "w", aliases: [:workers], environment_variables: ["WEB_CONCURRENCY"],
+                   default_text: "0 in development, else auto"),
         Option.new("Threads", OptionTypes::ThreadCount.new(1..64), 1,
                    "Threads per worker. Each Ruby thread serves one request at a time.",
-                   section: TITLE, short: "t", environment_variables: ["RAILS_MAX_THREADS"]),
+                   section: TITLE, short: "t", environment_variables: ["RAILS_MAX_THREADS"],
+                   default_text: "3 in development with -w 0, else 1"),
         Option.new("ConfigFile", FILE, nil,
                    "Configuration file, in Ruby. A line `name value` sets an option. The name is the option's long " \
                    "flag with _ in place of -. The default file is read if it exists.",

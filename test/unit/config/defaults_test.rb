@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "minitest/mock"
+require "test_helper"
+require "bontebok/config/config"
+
+# Tests the defaults that depend on the environment.
+class DefaultsTest < Support::TestCase
+  # One process: the debugger has the terminal. Three threads: a page may request another page from the server.
+  def test_development_has_one_process_with_three_threads
+    assert_equal [0, 3, 0], [*values(config, :max_workers, :threads), config.workers]
+    assert_equal [0, 3], values(config({ max_workers: ["0"] }), :max_workers, :threads)
+    assert_equal [2, 1], values(config({ max_workers: ["2"] }), :max_workers, :threads)
+    assert_equal [2, 1], values(config(env: { "WEB_CONCURRENCY" => "2" }), :max_workers, :threads)
+    assert_equal [0, 7], values(config(env: { "RAILS_MAX_THREADS" => "7" }), :max_workers, :threads)
+    production = config({ environment: ["production"] })
+    assert_equal [:auto, 1, Bontebok::Cpus.new.count], [*values(production, :max_workers, :threads), production.workers]
+    assert_equal [0, 1], values(config({ environment: ["production"], max_workers: ["0"] }), :max_workers, :threads)
+  end
+
+  def test_the_default_address_depends_on_the_environment
+    assert_equal localhost(9292), config[:listen].map(&:to_s)
+    assert_equal localhost(3000), config(env: { "PORT" => "3000" })[:listen].map(&:to_s)
+    assert_equal "0.0.0.0:9292", config({ environment: ["production"] })[:listen].join
+    assert_equal "0.0.0.0:9292", config(env: { "RACK_ENV" => "test" })[:listen].join
+    assert_equal "0.0.0.0:1", config({ listen: ["1"] })[:listen].join
+  end
+
+  def test_without_ipv6_the_default_address_is_one_of_ipv4
+    absent = ->(*) { raise Errno::EADDRNOTAVAIL }
+    config = Addrinfo.stub(:tcp, absent) { config(env: { "PORT" => "3000" }) }
+    assert_equal ["127.0.0.1:3000"], config[:listen].map(&:to_s)
+  end
+
+  private
+
+  def config(written = {}, env: {})
+    Bontebok::Config.new(written, env: env)
+  end
+
+  def values(config, *keys)
+    keys.map { |key| config[key] }
+  end
+
+  def localhost(port)
+    Bontebok::Loopback.addresses.map { |host| Bontebok::Address.text(host, port) }
+  end
+end
