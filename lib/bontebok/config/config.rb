@@ -106,6 +106,11 @@ module Bontebok
       self[:environment] == "development"
     end
 
+    # True if a developer uses the server in a terminal.
+    def interactive?
+      development? || workers.zero?
+    end
+
     # The settings of Core::Worker.
     def core_settings
       texts = %i[spool_dir trusted_proxies access_log access_log_format ready_path live_path]

@@ -103,7 +103,7 @@ module Bontebok
       StartLines.write(@log, @config, @listeners)
       open_control
       @listeners.own
-      StartLines.write_ready(@log, @began)
+      StartLines.write_ready(@log, @config, @listeners, @began)
       StartFailure.close
       @serving = true
       finish_deploy

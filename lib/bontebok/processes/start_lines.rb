@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
+require_relative "../config/address"
 require_relative "../system/clock"
+require_relative "../system/terminal"
 require_relative "../version"
 
 module Bontebok
@@ -17,11 +19,25 @@ module Bontebok
       end
 
       # began: the time of the start, by Clock.now.
-      def write_ready(log, began)
+      def write_ready(log, config, listeners, began)
         log.info("ready in #{((Clock.now - began) * 1000).round} ms")
+        invite(log, listeners) if config.interactive?
       end
 
       private
+
+      # A terminal makes a link of the URL.
+      def invite(log, listeners)
+        hint = "Ctrl-C stops the server" if Terminal.here?
+        first = listeners.find(&:ip_address) or return (log.info(hint) if hint)
+        log.info("open #{url(first)}#{" (#{hint})" if hint}")
+      end
+
+      # 0.0.0.0 and [::] are no addresses to connect to on every system.
+      def url(listener)
+        ip = { "0.0.0.0" => "127.0.0.1", "::" => "::1" }.fetch(listener.ip_address, listener.ip_address)
+        "http://#{Address.text(ip, listener.server_port)}"
+      end
 
       def origin(listener)
         ", adopted from #{listener.origin}" if listener.origin

@@ -29,7 +29,7 @@ module Bontebok
         open_control if beside_another?
         @listeners.own
         finish_deploy
-        StartLines.write_ready(@log, @began)
+        StartLines.write_ready(@log, @config, @listeners, @began)
         StartFailure.close
       end
 
