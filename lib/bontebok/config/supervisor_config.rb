@@ -31,8 +31,8 @@ module Bontebok
         PATHS.each { |key| values[key] &&= FileName.absolute(values[key], WorkingDirectory.name) }
         listen = config[:listen].map(&:to_s)
         check_encoding(values.merge(listen: listen.join))
-        { workers: config.workers, chosen: CHOICES.select { |key| config.chosen?(key) },
-          listen: listen, values: values }
+        { workers: config.workers, interactive: config.interactive?,
+          chosen: CHOICES.select { |key| config.chosen?(key) }, listen: listen, values: values }
       end
 
       private
@@ -50,6 +50,7 @@ module Bontebok
     def initialize(data, former)
       @workers = Integer(data.fetch("workers"))
       @account = former.account
+      @interactive = data["interactive"] == true
       @chosen = data.fetch("chosen").map(&:to_sym)
       values = data.fetch("values")
       @values = VALUES.to_h { |key| [key, checked(key, values.fetch(key.to_s) { former[key] })] }
@@ -63,6 +64,11 @@ module Bontebok
 
     def seconds(key)
       self[key].fdiv(1000)
+    end
+
+    # See Config.
+    def interactive?
+      @interactive
     end
 
     def chosen?(key)

@@ -5,6 +5,7 @@ require "io/wait"
 require_relative "../workers/app_loader"
 require_relative "../system/clock"
 require_relative "control/control"
+require_relative "control/hang_up"
 require_relative "drain_delay"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
@@ -28,6 +29,7 @@ module Bontebok
     include Control
     include Commands
     include Ending
+    include HangUp
     include InPlaceDeploy
     include Loading
     include Service
@@ -45,6 +47,7 @@ module Bontebok
       @app = app
       @status = 1
       @interrupted = false
+      @terminal = Terminal.new
       @began = Clock.now
     end
 
@@ -89,7 +92,7 @@ module Bontebok
     end
 
     # Only opens the logs again, because there are no workers to replace.
-    def reopen_logs
+    def reopen
       @service.reload
       LogFiles.renew(@config, @log)
       @lanes&.reopen_logs
@@ -151,7 +154,7 @@ module Bontebok
       when :leave then leave(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
       when "HUP" then hang_up
-      when "USR1" then reopen_logs
+      when "USR1" then reopen
       when "USR2" then deploy("SIGUSR2")
       when :restart then deploy("#{@config[:restart_file]} has changed")
       end

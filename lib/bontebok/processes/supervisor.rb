@@ -3,6 +3,7 @@
 require_relative "adopted_workers"
 require_relative "../sockets/channel"
 require_relative "control/control"
+require_relative "control/hang_up"
 require_relative "drain_delay"
 require_relative "../system/exit_fence"
 require_relative "../system/exit_limit"
@@ -31,6 +32,7 @@ module Bontebok
     include Commands
     include Deploys
     include FirstStart
+    include HangUp
     include Leaving
     include Orders
     include Replacement
@@ -52,6 +54,7 @@ module Bontebok
       @serving_version = VERSION
       @deploys = {}
       @waiting_clients = []
+      @terminal = Terminal.new
       begin_start
     end
 

@@ -32,7 +32,7 @@ class DeployTest < Support::TestCase
                            listen: [])
     other = TCPServer.new("127.0.0.1", 0)
     port = other.local_address.ip_port
-    temp_file("shared.rb", "listen 'unix:#{temp_dir}/bontebok.sock', '127.0.0.1:#{port}'\n")
+    temp_file("shared.rb", "listen 'unix:#{temp_dir}/bontebok.sock', '127.0.0.1:#{port}'\nmax_workers 1\n")
     release(2)
     server.signal("USR2")
     server.wait_for_output(/cannot listen on 127.0.0.1:#{port}: Address already in use.*the deploy has failed/m)

@@ -36,7 +36,7 @@ module Bontebok
       end
 
       def command_reopen(client)
-        reopen_logs
+        reopen
         client.finish(0, "the log files are opened again")
       end
 

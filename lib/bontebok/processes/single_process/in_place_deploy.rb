@@ -16,14 +16,6 @@ module Bontebok
         RestartFile.watch(File.expand_path(path, WorkingDirectory.name)) { @events.push(:restart) }
       end
 
-      def hang_up
-        case @config[:signal_hup]
-        when "stop" then handle("TERM")
-        when "deploy" then deploy("SIGHUP")
-        else reopen_logs
-        end
-      end
-
       def deploy(reason)
         @service.reload
         return @log.info("#{reason}: the server stops already") if @deadline || @departure

@@ -27,10 +27,17 @@ module Bontebok
         @events.take.each do |event|
           case event
           when "TERM", "QUIT", "INT" then end_while_loading
-          when "HUP" then @config[:signal_hup] == "stop" ? end_while_loading : reopen_logs
+          when "HUP" then hang_up_while_loading
           else handle(event)
           end
         end
+      end
+
+      def hang_up_while_loading
+        return end_while_loading if terminal_closed? || @config[:signal_hup] == "stop"
+
+        watch_terminal
+        reopen
       end
 
       def end_while_loading

@@ -8,12 +8,8 @@ module Bontebok
     module Orders
       private
 
-      def hang_up
-        case @config[:signal_hup]
-        when "stop" then handle("TERM")
-        when "deploy" then deploy("SIGHUP")
-        else renew_workers(:renew, "are replaced")
-        end
+      def reopen
+        renew_workers(:renew, "are replaced")
       end
 
       def reopen_logs
