@@ -10,3 +10,9 @@ end
 
 require_relative "bontebok/version"
 require_relative "bontebok/request_timeout"
+
+# These classes are defined in `rails server`, and in a program that has loaded Sinatra.
+if defined?(Rails::Server) || defined?(Sinatra::Base)
+  require_relative "bontebok/adapters/default_handler"
+  Bontebok::DefaultHandler.offer(rails: defined?(Rails::Server), sinatra: defined?(Sinatra::Base) && Sinatra::Base)
+end

@@ -32,6 +32,14 @@ class RailsServerTest < Support::TestCase
     assert_equal server.pid.to_s, File.read(pid_file)
   end
 
+  # The Gemfile has no other server.
+  def test_rails_finds_the_server_without_its_name
+    write_controller("render plain: ENV.values_at('RACKUP_HANDLER', 'RACK_HANDLER').inspect")
+    server = rails_server(using: [])
+    assert_equal "[nil, nil]", get(server).body
+    assert_match(/^=> Booting Bontebok$/, server.output.text)
+  end
+
   def test_development_sees_changed_files
     server = rails_server
     assert_match(/ development\z/, get(server).body)
@@ -95,8 +103,8 @@ class RailsServerTest < Support::TestCase
 
   private
 
-  def rails_server(*args, ready: true)
-    command = [RbConfig.ruby, "bin/rails", "server", "-u", "bontebok", "-b", "127.0.0.1", "-p", "0", *args.map(&:to_s)]
+  def rails_server(*args, ready: true, using: %w[-u bontebok])
+    command = [RbConfig.ruby, "bin/rails", "server", *using, "-b", "127.0.0.1", "-p", "0", *args.map(&:to_s)]
     server = Support::ServerProcess.new(*command, env: Interop::RailsApp.environment, chdir: temp_dir)
     children << server
     server.wait_until_ready(TIMEOUT) if ready

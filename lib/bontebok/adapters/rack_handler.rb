@@ -2,6 +2,7 @@
 
 require "rack"
 
+require_relative "default_handler"
 require_relative "rackup_options"
 require_relative "rails_options"
 require_relative "../processes/launcher"
@@ -19,6 +20,7 @@ module Bontebok
     # ServerOptions). The block gets the Server when clients can connect. This method returns when the block or another
     # thread has stopped the Server.
     def run(app, **options, &block)
+      DefaultHandler.withdraw
       return RackHandler.embed(app, options, &block) if block
 
       exit(StartFailure.told { Launcher.new(RackHandler.config(options), app: app).run })
@@ -28,12 +30,12 @@ module Bontebok
       RackupOptions.help
     end
 
-    # The files are loaded here, because they load the C extension. Without a block, Launcher reports that the extension
-    # is not built.
+    # Several threads serve, as in other servers whose handler takes a block. The files are loaded here, because they
+    # load the C extension. Without a block, Launcher reports that the extension is not built.
     def self.embed(app, options)
       require_relative "../embedded/server"
       require_relative "server_options"
-      server = Server.new(app, **ServerOptions.read(options)).start
+      server = Server.new(app, threads: Defaults::DEVELOPMENT_THREADS, **ServerOptions.read(options)).start
       begin
         yield server
         server.join

@@ -9,8 +9,16 @@ module Bontebok
     private
 
     def make_config
-      typed = typed? ? environment.merge(listen: [host_and_port]) : environment
-      Config.new(typed, defaults: { listen: ->(config) { config.default_addresses(@options[:Port]) } }, env: @env)
+      return Config.new(environment.merge(listen: addresses), env: @env) if typed?
+
+      Config.new(environment, defaults: { listen: addresses.map { |text| Address.parse(text) } }, env: @env)
+    end
+
+    # Rails' default host in development is localhost.
+    def addresses
+      host, port = @options.values_at(:Host, :Port)
+      hosts = host == "localhost" ? Loopback.addresses : [host]
+      hosts.map { |one| Address.text(one, port) }
     end
 
     # True if the user has set Host or Port, on the command line or in an environment variable.

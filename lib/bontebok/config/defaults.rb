@@ -9,10 +9,6 @@ module Bontebok
     # Threads of a single process in development. A page may request another page from the same server.
     DEVELOPMENT_THREADS = 3
 
-    def default_addresses(port = PORT)
-      default_hosts.map { |host| Address.new(host: host, port: port) }
-    end
-
     private
 
     def default(option)
@@ -38,6 +34,10 @@ module Bontebok
     # So the default is in the directory that the link leads to now.
     def control_default
       "#{Dir.pwd}/tmp/bontebok.control" if File.directory?("tmp") && File.writable?("tmp")
+    end
+
+    def default_addresses(port = PORT)
+      default_hosts.map { |host| Address.new(host: host, port: port) }
     end
 
     def default_hosts

@@ -11,6 +11,8 @@ module Interop
 
     APP = "run ->(_) { [200, { 'content-type' => 'text/plain' }, [Process.pid.to_s]] }\n"
 
+    LISTEN = %w[-o 127.0.0.1 -p 0].freeze
+
     def test_the_server_gets_the_options_of_the_command_line
       server = rackup("-E", "deployment", "-O", "MaxWorkers=2", "-O", "Server=antelope", rackup: <<~RUBY)
         run ->(_) { [200, { "content-type" => "text/plain" }, [Rack.release, " ", ENV["RACK_ENV"]]] }
@@ -87,6 +89,16 @@ module Interop
       assert_equal server.pid.to_s, server.get.body
     end
 
+    # The name of the variable depends on the registry.
+    def test_a_variable_names_the_server
+      temp_file("config.ru", APP)
+      variable = { "2" => "RACK_HANDLER", "3" => "RACKUP_HANDLER" }.fetch(release)
+      env = environment.merge(variable => "bontebok")
+      server = Support::ServerProcess.new("bundle", "exec", "rackup", *LISTEN, env: env, chdir: temp_dir)
+      children << server
+      assert_equal 200, server.wait_until_ready(30).get.status
+    end
+
     def test_help_lists_the_options
       help = Support::ChildProcess.run(*command, "-h", env: environment, chdir: temp_dir)
       assert_match(/^  -O MaxWorkers=N\|auto +Worker processes\. Default: 5\.$/, help.output.text(:stdout))
@@ -102,7 +114,7 @@ module Interop
       { "BUNDLE_GEMFILE" => File.join(ROOT, gemfile), "RUBYOPT" => nil, "RUBYLIB" => nil }
     end
 
-    def rackup(*args, rackup: APP, listen: %w[-o 127.0.0.1 -p 0], ready: true)
+    def rackup(*args, rackup: APP, listen: LISTEN, ready: true)
       temp_file("config.ru", rackup)
       server = Support::ServerProcess.new(*command, *listen, *args, env: environment, chdir: temp_dir)
       children << server

@@ -13,8 +13,7 @@ class RailsOptionsTest < Support::TestCase
 
   def test_development_has_one_process
     config = config()
-    localhost = Bontebok::Loopback.addresses.map { |host| Bontebok::Address.text(host, 3000) }
-    assert_equal [0, 3, localhost], [config.workers, config[:threads], config[:listen].map(&:to_s)]
+    assert_equal [0, 3, localhost(3000)], [config.workers, config[:threads], config[:listen].map(&:to_s)]
     assert_equal "default", config.source(:max_workers)
   end
 
@@ -27,7 +26,7 @@ class RailsOptionsTest < Support::TestCase
 
   def test_typed_options_have_the_source_command_line
     config = config(Port: 4000, user_supplied_options: %i[Port])
-    assert_equal ["localhost:4000", "command line"], [config[:listen].join, config.source(:listen)]
+    assert_equal [localhost(4000), "command line"], [config[:listen].map(&:to_s), config.source(:listen)]
     assert_equal "[::1]:3000", config(Host: "::1", user_supplied_options: %i[Host pid])[:listen].join
     error = assert_raises(Bontebok::UsageError) { config(Host: "a b", user_supplied_options: %i[Host]) }
     assert_match(/\Acommand line: Listen wants HOST:PORT/, error.message)
@@ -38,6 +37,10 @@ class RailsOptionsTest < Support::TestCase
   end
 
   private
+
+  def localhost(port)
+    Bontebok::Loopback.addresses.map { |host| Bontebok::Address.text(host, port) }
+  end
 
   def config(**options)
     Bontebok::RackHandler.config(UNTYPED.merge(options), env: {})
