@@ -33,9 +33,9 @@ module Bontebok
         log.info("open #{url(first)}#{" (#{hint})" if hint}")
       end
 
-      # 0.0.0.0 and [::] are no addresses to connect to on every system.
+      # 0.0.0.0 and [::] are no addresses to connect to on every system. [::] accepts IPv4, too.
       def url(listener)
-        ip = { "0.0.0.0" => "127.0.0.1", "::" => "::1" }.fetch(listener.ip_address, listener.ip_address)
+        ip = %w[0.0.0.0 ::].include?(listener.ip_address) ? "127.0.0.1" : listener.ip_address
         "http://#{Address.text(ip, listener.server_port)}"
       end
 

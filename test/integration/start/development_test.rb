@@ -24,7 +24,7 @@ class DevelopmentTest < Support::TestCase
   end
 
   def test_the_start_prints_a_url
-    { [] => "127.0.0.1", ["-l", "0.0.0.0:0"] => "127.0.0.1", ["-w", "1", "-l", "127.0.0.2:0"] => "127.0.0.2",
+    { [] => "127.0.0.1", ["-l", "*:0"] => "127.0.0.1", ["-w", "1", "-l", "127.0.0.2:0"] => "127.0.0.2",
       ["-w", "0", "-E", "production"] => "127.0.0.1" }.each do |args, host|
       server = development(args: args)
       server.wait_for_output(/ ready in \d+ ms$/)
