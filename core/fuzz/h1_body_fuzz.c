@@ -198,7 +198,8 @@ static void decode(struct bb__body body, const char *in, size_t len, size_t piec
         struct bb_slice run;
         size_t used;
         const char *at = in + result->used;
-        result->code = bb__body_decode(&body, at, size, &used, &run);
+        int code = bb__body_decode(&body, at, size, &used, &run);
+        result->code = bb__is_reason(code) ? bb__reasons[code].status : code;
         assert(used <= size && (used > 0 || result->code != BB_AGAIN));
         if (run.at != NULL) {
             assert(run.len > 0 && run.at >= at && run.at + run.len <= at + used);

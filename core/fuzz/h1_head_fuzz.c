@@ -32,10 +32,9 @@ static void parse(const char *bytes, size_t len, const struct bb__head_limits *l
                   struct bb__field_names *known, struct outcome *outcome)
 {
     const char *at = guard_put(&guard, bytes, len);
-    outcome->code =
-        bb__head_parse(at, len, limits, known, outcome->fields, &outcome->head, &outcome->head_len);
-    assert(outcome->code == BB_OK || outcome->code == BB_AGAIN ||
-           (outcome->code >= 400 && outcome->code < 600));
+    int code = bb__head_parse(at, len, limits, known, outcome->fields, &outcome->head, &outcome->head_len);
+    assert(code == BB_OK || code == BB_AGAIN || (bb__is_reason(code) && code < BB_REASONS_END));
+    outcome->code = bb__is_reason(code) ? bb__reasons[code].status : code;
 }
 
 /* ---- the same result for any cut ---- */

@@ -321,10 +321,12 @@ void bb_lane_wake(struct bb_lane *lane);
 struct bb_event {
     int status;        /* of the core's response; 499: the client has closed the connection; 0: no response */
     int error;         /* errno, or 0 */
+    bool by_client;    /* the client's mistake or decision; false: a problem of the server */
     const char *text;  /* static */
     char peer[48];     /* the client's address, or "" */
-    unsigned left_out; /* unreported events of this kind since the last report. If clients can cause such
-                          events at will, each lane and the I/O thread report at most one per second */
+    unsigned left_out; /* unreported events of this kind since the last report. If a request is rejected, the
+                          worker reports at most one event per second and reason. Other events that clients
+                          can cause at will: each lane and the I/O thread report at most one per second */
 };
 
 /* Takes the oldest event: *event is the caller's copy. Returns BB_OK; BB_AGAIN: there is none. */

@@ -105,11 +105,10 @@ VALUE bbr_event_text(const struct bb_event *event)
     return text;
 }
 
-/* 499: the client has closed the connection. 501 and 505: the client asks for something that an HTTP/1 server
- * does not have to support. None of the three is a problem of the server. */
+/* As in nginx, the mistakes of clients are no warnings. */
 const char *bbr_event_level(const struct bb_event *event)
 {
-    return event->status == 499 || event->status == 501 || event->status == 505 ? "info" : "warn";
+    return event->by_client ? "info" : "warn";
 }
 
 void bbr_init_util(VALUE bontebok, VALUE core)

@@ -92,6 +92,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
     worker->limits.alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (worker->limits.alarm_fd < 0) goto no_alarm;
     (void)pthread_mutex_init(&worker->lock, NULL); /* cannot fail for a default mutex */
+    (void)pthread_mutex_init(&worker->reports.lock, NULL);
     *created = worker;
     return BB_OK;
 
@@ -134,7 +135,10 @@ int bb_worker_free(struct bb_worker *worker)
     bb__shared_queue_close(&worker->shared.queue);
     (void)close(worker->limits.alarm_fd);
     (void)close(worker->drain.fd);
-    if (!inert) (void)pthread_mutex_destroy(&worker->lock);
+    if (!inert) {
+        (void)pthread_mutex_destroy(&worker->reports.lock);
+        (void)pthread_mutex_destroy(&worker->lock);
+    }
     free(worker);
     return BB_OK;
 }

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* ms between two reports of one kind of event */
-#define TELL_EVERY 1000
-
 static bool push(struct bb__event_ring *ring, const struct bb_event *event)
 {
     if (ring->count == BB_EVENT_RING_MAX) return false;
@@ -25,12 +22,18 @@ void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event)
     (void)push(ring, event);
 }
 
+/* reported_at may be later than `now`, because several threads may share the pace. */
+static bool is_too_soon(const struct bb__event_pace *pace, uint64_t now)
+{
+    return pace->reported_at > 0 && now < pace->reported_at + BB_TELL_EVERY;
+}
+
 void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now,
                          const struct bb_event *event)
 {
     struct bb_event reported = *event;
     reported.left_out = pace->left_out;
-    if ((pace->reported_at > 0 && now - pace->reported_at < TELL_EVERY) || !push(ring, &reported)) {
+    if (is_too_soon(pace, now) || !push(ring, &reported)) {
         pace->left_out++;
         ring->left_out++;
         pace->latest = *event;
@@ -42,7 +45,7 @@ void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pac
 
 void bb__event_tell_rest(struct bb__event_ring *ring, struct bb__event_pace *pace, uint64_t now)
 {
-    if (pace->left_out == 0 || now - pace->reported_at < TELL_EVERY) return;
+    if (pace->left_out == 0 || is_too_soon(pace, now)) return;
     pace->left_out--; /* `latest` is reported now, so it does not count as left out */
     ring->left_out--;
     bb__event_add_paced(ring, pace, now, &pace->latest);

@@ -8,6 +8,9 @@
 
 #define BB_EVENT_RING_MAX 8
 
+/* ms between two reports of one kind of event */
+#define BB_TELL_EVERY 1000
+
 struct bb__event_ring {
     struct bb_event items[BB_EVENT_RING_MAX];
     unsigned first, count;

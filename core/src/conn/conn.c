@@ -85,12 +85,6 @@ bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *contex
                           context->fields, &context->head, &conn->head.len) == BB_OK;
 }
 
-static enum bb__conn_next reject_head(struct bb__conn *conn, struct bb__conn_context *context, int status)
-{
-    if (status < 500) return bb__conn_reject(conn, context, status);
-    return bb__conn_reject_fault(conn, context, status == 505 ? BB_FAULT_VERSION : BB_FAULT_UNKNOWN, 0);
-}
-
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context)
 {
     int code = parse_head(conn, context);
@@ -100,7 +94,7 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
         return BB_CONN_WAIT;
     }
     bb__conn_note_method(conn, context);
-    if (code != BB_OK) return reject_head(conn, context, code);
+    if (code != BB_OK) return bb__conn_reject(conn, context, (enum bb__reason)code, 0);
     if (context->has_probes && bb__conn_is_probe(context)) return bb__conn_answer_probe(conn, context);
     if (!context->head.chunked && context->head.content_length == 0) return bb__conn_serve(conn, context);
     return bb__conn_begin_body(conn, context);
@@ -185,10 +179,12 @@ enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_co
     if (next != BB_CONN_WAIT) return next;
 
     /* New bytes do not extend the header timeout. */
-    if (head_begun && conn->state == BB_CONN_HEAD) return bb__conn_reject(conn, context, 408);
+    if (head_begun && conn->state == BB_CONN_HEAD)
+        return bb__conn_reject(conn, context, BB_REASON_HEADER_TIMEOUT, 0);
     if (conn->timeout.kind != BB_TIMEOUT_NONE) return BB_CONN_WAIT;
     if (conn->state == BB_CONN_BODY) {
-        if (bb__conn_sends_too_slowly(conn, context)) return bb__conn_reject(conn, context, 408);
+        if (bb__conn_sends_too_slowly(conn, context))
+            return bb__conn_reject(conn, context, BB_REASON_BODY_TIMEOUT, 0);
         bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_BODY, context->now);
         return BB_CONN_WAIT;
     }

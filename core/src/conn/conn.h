@@ -169,29 +169,10 @@ static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
     return bb__conn_unsent(conn) > 0 ? BB_CONN_END_RESET : BB_CONN_END_CLOSE;
 }
 
-/* Logged reasons why the host never sees a request, or why a response ends early. The client gets a 5xx
- * response, or none. */
-enum bb__fault {
-    BB_FAULT_SPOOL_FULL,       /* SpoolMax */
-    BB_FAULT_SPOOL_UNWRITABLE, /* the disk is full, or fails */
-    BB_FAULT_SPOOL_NONE,       /* no memory, no file */
-    BB_FAULT_UNKNOWN,
-    BB_FAULT_VERSION,
-    BB_FAULT_CLIENT_GONE,
-    BB_FAULT_CROWDED,    /* MaxConnections, or no descriptors are left */
-    BB_FAULT_QUEUE_FULL, /* MaxQueue */
-    BB_FAULT_QUEUE_TIME, /* QueueTimeout */
-    BB_FAULT_UNWATCHED,  /* epoll cannot watch the connection */
-    BB_FAULT_UNSENT,     /* the request cannot be passed on */
-    BB_FAULT_USELESS,    /* passed on by a worker of another version or configuration */
-    BB_FAULT_FILE_SHORTER,
-    BB_FAULT_FILE_UNREADABLE,
-    BB_FAULTS,
-};
-
 struct bb__access_log;
 struct bb__conn_admission;
 struct bb__h1_error;
+struct bb__reports;
 
 /* The data that a lane or the I/O thread uses for all of its connections. */
 struct bb__conn_context {
@@ -207,7 +188,7 @@ struct bb__conn_context {
     struct bb__date date;
     struct bb__timeouts *timeouts; /* timeouts of the lane whose connections are handled now */
     struct bb__event_ring events;
-    struct bb__event_pace fault_events[BB_FAULTS];
+    struct bb__reports *reports; /* of the worker (conn_report.h) */
     uint64_t now; /* bb__clock_ms(), read by bb_lane_next() and bb_reply_end(), and by the I/O thread */
     struct bb__access_log *log;                 /* NULL: there is no access log */
     const struct bb__conn_admission *admission; /* NULL: no limits on waiting requests */
@@ -279,19 +260,6 @@ static inline void bb__conn_note_method(struct bb__conn *conn, const struct bb__
     const struct bb_slice *method = &context->head.method;
     conn->head_method = method->at && method->len == 4 && memcmp(method->at, "HEAD", 4) == 0;
 }
-
-/* conn_fault.c */
-
-/* Logs why the host never sees a request. error: errno, or 0. Returns the status to send; 0: none. */
-int bb__conn_report_fault(const struct bb__conn *conn, struct bb__conn_context *context, enum bb__fault fault,
-                          int error);
-
-/* Returns whether the client of a SERVED connection has closed the connection. If so, logs the fact, and the
- * caller closes the connection. */
-bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *context);
-
-/* This status is only for the logs, as in nginx. */
-#define BB_STATUS_CLIENT_GONE 499
 
 /* conn_request.c */
 
@@ -371,13 +339,13 @@ int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *contex
 
 /* conn_reject.c */
 
-/* Logs the fault, and sends the error response. error: errno, or 0. */
-enum bb__conn_next bb__conn_reject_fault(struct bb__conn *conn, struct bb__conn_context *context,
-                                         enum bb__fault fault, int error);
+/* Reports the reason (conn_report.h), and sends its error response to a request that the host never sees.
+ * Then lingers, so that the client can read the response (RFC 9112 9.6). Bytes after the request are never
+ * parsed. error: errno, or 0. */
+enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_context *context,
+                                   enum bb__reason reason, int error);
 
-/* Sends an error response to a request that the host never sees. Then lingers, so that the client can read
- * the response (RFC 9112 9.6). Bytes after the request are never parsed. */
-enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_context *context, int status);
+/* The same, but without a report. */
 enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
                                         const struct bb__h1_error *error);
 

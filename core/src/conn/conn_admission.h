@@ -42,13 +42,14 @@ bool bb__conn_is_overdue(const struct bb__conn *conn, const struct bb__conn_cont
 void bb__conn_restart_health_check(struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* In conn_reject.c: responds to the complete request of a SERVED connection, whose head is context->head.
- * Keeps the connection alive if the client wants keep-alive. retry_after: s; 0: no Retry-After. */
-enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context *context, int status,
-                                  uint32_t retry_after);
+ * Keeps the connection alive if the client wants keep-alive: response->keep_alive and minor_version are not
+ * used. */
+enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context *context,
+                                  const struct bb__h1_error *response);
 
 /* In conn_reject.c: sends 503 with Retry-After. Keeps the connection alive if the whole request has come and
  * the client wants keep-alive. */
 enum bb__conn_next bb__conn_reject_queued(struct bb__conn *conn, struct bb__conn_context *context,
-                                          enum bb__fault fault);
+                                          enum bb__reason reason);
 
 #endif

@@ -10,11 +10,11 @@ static enum bb__conn_next reject_spool(struct bb__conn *conn, struct bb__conn_co
 {
     switch (code) {
     case BB_ENOSPACE:
-        return bb__conn_reject_fault(conn, context, BB_FAULT_SPOOL_FULL, 0);
+        return bb__conn_reject(conn, context, BB_REASON_SPOOL_FULL, 0);
     case BB_EDISK:
-        return bb__conn_reject_fault(conn, context, BB_FAULT_SPOOL_UNWRITABLE, errno);
+        return bb__conn_reject(conn, context, BB_REASON_SPOOL_UNWRITABLE, errno);
     default:
-        return bb__conn_reject_fault(conn, context, BB_FAULT_SPOOL_NONE, errno);
+        return bb__conn_reject(conn, context, BB_REASON_NO_SPOOL, errno);
     }
 }
 
@@ -32,14 +32,13 @@ static bool announces_too_much(const struct bb__conn *conn, const struct bb__con
 }
 
 /* Decodes body bytes into the spool. *used: bytes that belong to the body. Returns BB_OK: the body is
- * complete; BB_AGAIN: the body is incomplete; 400 or more: the status to send; negative: an error of the
- * spool. */
+ * complete; BB_AGAIN: the body is incomplete; a reason to reject it; negative: an error of the spool. */
 static int take_body(struct bb__conn *conn, struct bb__conn_context *context, char *bytes, size_t len,
                      size_t *used)
 {
     struct bb_slice decoded;
     int code = bb__body_decode_all(&conn->body, context->settings->max_body, bytes, len, used, &decoded);
-    if (code >= 400) return code;
+    if (bb__is_reason(code)) return code;
     if (announces_too_much(conn, context)) return BB_ENOSPACE;
     if (decoded.len == 0) return code;
     int spooled = bb__spool_append(&conn->spool, context->spool_budget, decoded.at, decoded.len);
@@ -48,13 +47,14 @@ static int take_body(struct bb__conn *conn, struct bb__conn_context *context, ch
 
 static enum bb__conn_next reject_body(struct bb__conn *conn, struct bb__conn_context *context, int code)
 {
-    return code < 0 ? reject_spool(conn, context, code) : bb__conn_reject(conn, context, code);
+    return code < 0 ? reject_spool(conn, context, code)
+                    : bb__conn_reject(conn, context, (enum bb__reason)code, 0);
 }
 
 static enum bb__conn_next await_body(struct bb__conn *conn, struct bb__conn_context *context)
 {
     if (context->admission && bb__conn_queue_is_full(context))
-        return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_FULL);
+        return bb__conn_reject_queued(conn, context, BB_REASON_QUEUE_FULL);
     conn->state = BB_CONN_BODY;
     conn->upload.began = conn->upload.progress = context->now;
     conn->upload.received = 0;
@@ -85,7 +85,7 @@ static void start_decoder(struct bb__body *decoder, const struct bb__conn_contex
 static enum bb__conn_next serve_unbuffered(struct bb__conn *conn, struct bb__conn_context *context)
 {
     if (context->admission && bb__conn_is_overdue(conn, context))
-        return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_TIME);
+        return bb__conn_reject_queued(conn, context, BB_REASON_QUEUE_TIMEOUT);
     conn->unbuffered = bb__unbuffered_new(context->head.expect_continue);
     if (!conn->unbuffered) return BB_CONN_CLOSE;
     start_decoder(&conn->unbuffered->decoder, context);
@@ -99,7 +99,8 @@ enum bb__conn_next bb__conn_begin_body(struct bb__conn *conn, struct bb__conn_co
     size_t here = bb__buf_len(&conn->in) - conn->head.len;
 
     if (!head->chunked) {
-        if (over_max_body(context, head->content_length)) return bb__conn_reject(conn, context, 413);
+        if (over_max_body(context, head->content_length))
+            return bb__conn_reject(conn, context, BB_REASON_LARGE_BODY, 0);
         if (head->content_length <= here) {
             conn->body_in_buffer = head->content_length > 0;
             return bb__conn_serve(conn, context);

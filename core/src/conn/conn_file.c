@@ -1,5 +1,5 @@
 /* conn_file.c: see conn_file.h. */
-#include "conn/conn.h"
+#include "conn/conn_report.h"
 #include "conn/file_source.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static int await_disk(struct bb__conn *conn, struct bb__conn_context *context, u
     }
     if (bb__sock_client_gone(conn->fd, false)) return BB_EGONE;
     if (!has_waited_too_long(file, context->settings, now)) return BB_AGAIN;
-    (void)bb__conn_report_fault(conn, context, BB_FAULT_FILE_UNREADABLE, ETIMEDOUT);
+    (void)bb__conn_report(conn, context, BB_REASON_FILE_UNREADABLE, ETIMEDOUT);
     return BB_EGONE;
 }
 
@@ -67,8 +67,8 @@ static void end_disk_wait(struct bb__conn *conn)
 
 static int report(struct bb__conn *conn, struct bb__conn_context *context, int code)
 {
-    if (code == BB_EOF) (void)bb__conn_report_fault(conn, context, BB_FAULT_FILE_SHORTER, 0);
-    if (code == BB_ESYSTEM) (void)bb__conn_report_fault(conn, context, BB_FAULT_FILE_UNREADABLE, errno);
+    if (code == BB_EOF) (void)bb__conn_report(conn, context, BB_REASON_FILE_SHORTER, 0);
+    if (code == BB_ESYSTEM) (void)bb__conn_report(conn, context, BB_REASON_FILE_UNREADABLE, errno);
     return code == BB_OK || code == BB_AGAIN ? code : BB_EGONE;
 }
 

@@ -22,7 +22,7 @@ static struct bb_slice first_line(const struct bb__buf *in)
 
 static uint64_t body_length(const struct bb__h1_error *error)
 {
-    return error->head_method || error->status == BB_STATUS_CLIENT_GONE
+    return error->head_method || error->reason == BB_REASON_CLIENT_GONE
                ? 0
                : bb__h1_reply_error_length(error->status);
 }
@@ -39,6 +39,7 @@ static struct bb__log_entry entry_of(const struct bb__conn *conn, const struct b
     bb__buf_clear(&context->log->response);
     return (struct bb__log_entry){.peer = conn->peer,
                                   .status = error->status,
+                                  .reason = bb__reasons[error->reason].name,
                                   .body_length = body_length(error),
                                   .time = bb__clock_real_us(),
                                   .duration = BB_LOG_UNKNOWN,

@@ -65,9 +65,9 @@ static int status_of(const struct bb__conn_context *context)
 
 enum bb__conn_next bb__conn_answer_probe(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    int status = status_of(context);
+    const struct bb__h1_error response = {.status = status_of(context), .head_method = conn->head_method};
     if (context->head.chunked || context->head.content_length > 0)
-        return bb__conn_reject(conn, context, status);
+        return bb__conn_reject_with(conn, context, &response);
     (void)bb__conn_serve(conn, context);
-    return bb__conn_reply(conn, context, status, 0);
+    return bb__conn_reply(conn, context, &response);
 }

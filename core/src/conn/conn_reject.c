@@ -1,18 +1,13 @@
 /* conn_reject.c: the core's responses to requests that the host (the program that calls the core) never sees.
  * See conn.h and conn_admission.h. */
 #include "conn/conn_admission.h"
-#include "http/h1_reply.h"
+#include "conn/conn_report.h"
 
-enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_context *context, int status)
+enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_context *context,
+                                   enum bb__reason reason, int error)
 {
-    const struct bb__h1_error error = {.status = status, .head_method = conn->head_method};
-    return bb__conn_reject_with(conn, context, &error);
-}
-
-enum bb__conn_next bb__conn_reject_fault(struct bb__conn *conn, struct bb__conn_context *context,
-                                         enum bb__fault fault, int error)
-{
-    return bb__conn_reject(conn, context, bb__conn_report_fault(conn, context, fault, error));
+    const struct bb__h1_error response = bb__conn_report(conn, context, reason, error);
+    return bb__conn_reject_with(conn, context, &response);
 }
 
 enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
@@ -42,14 +37,12 @@ static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_co
            (settings->max_keepalive_requests == 0 || conn->served < settings->max_keepalive_requests);
 }
 
-enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context *context, int status,
-                                  uint32_t retry_after)
+enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context *context,
+                                  const struct bb__h1_error *response)
 {
-    const struct bb__h1_error error = {.status = status,
-                                       .head_method = conn->head_method,
-                                       .keep_alive = may_keep_alive(conn, context),
-                                       .minor_version = context->head.minor_version,
-                                       .retry_after = retry_after};
+    struct bb__h1_error error = *response;
+    error.keep_alive = may_keep_alive(conn, context);
+    error.minor_version = context->head.minor_version;
     if (context->log) bb__conn_log_rejected(conn, context, &error);
     conn->keep_alive = error.keep_alive;
     conn->large = false;
@@ -76,12 +69,10 @@ static bool is_incomplete(const struct bb__conn *conn)
 }
 
 enum bb__conn_next bb__conn_reject_queued(struct bb__conn *conn, struct bb__conn_context *context,
-                                          enum bb__fault fault)
+                                          enum bb__reason reason)
 {
-    int status = bb__conn_report_fault(conn, context, fault, 0);
-    uint32_t seconds = retry_after(context->settings);
-    if (!is_incomplete(conn)) return bb__conn_reply(conn, context, status, seconds);
-    const struct bb__h1_error error = {
-        .status = status, .head_method = conn->head_method, .retry_after = seconds};
-    return bb__conn_reject_with(conn, context, &error);
+    struct bb__h1_error response = bb__conn_report(conn, context, reason, 0);
+    response.retry_after = retry_after(context->settings);
+    return is_incomplete(conn) ? bb__conn_reject_with(conn, context, &response)
+                               : bb__conn_reply(conn, context, &response);
 }

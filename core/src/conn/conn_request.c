@@ -1,14 +1,14 @@
 /* conn_request.c: continues a connection that has waited, and fills in its request for the host (the program
  * that calls the core). See conn.h. */
 #include "conn/conn_admission.h"
+#include "conn/conn_report.h"
 
 /* Ends a connection that this worker cannot serve. A request gets 503. An idle connection is closed without a
  * response. */
 static enum bb__conn_next reject_unservable(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bool owes_response = conn->state == BB_CONN_SERVED;
-    if (owes_response)
-        return bb__conn_reject(conn, context, bb__conn_report_fault(conn, context, BB_FAULT_USELESS, 0));
+    if (owes_response) return bb__conn_reject(conn, context, BB_REASON_OTHER_WORKER, 0);
     conn->keep_alive = false;
     conn->linger = true;
     return bb__conn_after_response(conn, context);
@@ -30,7 +30,7 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
     conn->body_in_buffer = context->head.content_length > 0 && conn->spool.length == 0 && !conn->unbuffered;
     if (context->admission) {
         if (bb__conn_is_overdue(conn, context))
-            return bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_TIME);
+            return bb__conn_reject_queued(conn, context, BB_REASON_QUEUE_TIMEOUT);
         bb__conn_restart_health_check(conn, context);
     }
     return BB_CONN_REQUEST;

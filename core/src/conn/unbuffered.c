@@ -38,8 +38,8 @@ static int decode(struct bb__unbuffered *body, uint64_t max_body, char *bytes, s
 {
     struct bb_slice decoded;
     int code = bb__body_decode_all(&body->decoder, max_body, bytes, len, used, &decoded);
-    if (code >= 400) {
-        body->status = code;
+    if (bb__is_reason(code)) {
+        body->reason = (enum bb__reason)code;
         return BB_EBODY;
     }
     *got = decoded.len;
@@ -81,7 +81,7 @@ static bool is_too_slow(const struct bb__unbuffered *body, const struct bb_setti
 static int no_bytes(struct bb__unbuffered *body, const struct bb_settings *settings)
 {
     if (is_too_slow(body, settings)) {
-        body->status = 408;
+        body->reason = BB_REASON_BODY_TIMEOUT;
         return BB_EBODY;
     }
     body->asked_at = bb__clock_ms();
@@ -93,7 +93,7 @@ static int keep_rest(struct bb__unbuffered *body, const char *bytes, size_t len)
 {
     if (len == 0) return BB_OK;
     int code = bb__buf_append(&body->rest, bytes, len);
-    if (code != BB_OK) body->status = 503;
+    if (code != BB_OK) body->reason = BB_REASON_NO_SPOOL;
     return code;
 }
 
@@ -117,7 +117,7 @@ int bb__unbuffered_read(struct bb__unbuffered *body, int fd, const struct bb_set
     int code = BB_OK;
     *got = 0;
     while (code == BB_OK && *got == 0) {
-        if (body->status != 0) return BB_EBODY;
+        if (body->reason != BB_REASON_NONE) return BB_EBODY;
         if (!body->open) return BB_EOF;
         if (len == 0) return BB_OK;
         code = bb__buf_len(&body->rest) > 0 ? take_rest(body, settings->max_body, bytes, len, got)
@@ -139,7 +139,7 @@ static void look_for_more(struct bb__unbuffered *body, int fd)
 
 bool bb__unbuffered_is_complete(struct bb__unbuffered *body, int fd)
 {
-    if (!body->open || body->status != 0) return body->status == 0;
+    if (!body->open || body->reason != BB_REASON_NONE) return body->reason == BB_REASON_NONE;
     if (bb__buf_len(&body->rest) == 0) look_for_more(body, fd);
     struct bb__body decoder = body->decoder; /* a copy, because the host may still read the bytes */
     struct bb_slice run;
@@ -174,7 +174,7 @@ void bb__conn_end_unbuffered(struct bb__conn *conn)
 {
     struct bb__unbuffered *body = conn->unbuffered;
     const struct bb__buf *rest = &body->rest;
-    if (body->open || body->status != 0 ||
+    if (body->open || body->reason != BB_REASON_NONE ||
         bb__buf_append(&conn->in, bb__buf_bytes(rest), bb__buf_len(rest)) != BB_OK)
         conn->keep_alive = false;
     bb__unbuffered_free(body);

@@ -15,14 +15,14 @@ struct bb__conn;
 
 struct bb__unbuffered {
     struct bb__body decoder;
-    struct bb__buf rest;  /* bytes that have come, but are not decoded */
-    uint64_t received;    /* bytes on the wire, with the framing of chunks */
-    uint64_t waited;      /* ms that the host has waited for the client */
-    uint64_t stalled;     /* ms of `waited` since bytes last came */
-    uint64_t asked_at;    /* ms, when a read found no bytes; 0: the last read found bytes */
-    int status;           /* why the body is rejected, for example 408; 0: it is not rejected */
-    bool open;            /* the end of the body has not been decoded */
-    bool awaits_continue; /* the client waits for "100 Continue" */
+    struct bb__buf rest;    /* bytes that have come, but are not decoded */
+    uint64_t received;      /* bytes on the wire, with the framing of chunks */
+    uint64_t waited;        /* ms that the host has waited for the client */
+    uint64_t stalled;       /* ms of `waited` since bytes last came */
+    uint64_t asked_at;      /* ms, when a read found no bytes; 0: the last read found bytes */
+    enum bb__reason reason; /* why the body is rejected */
+    bool open;              /* the end of the body has not been decoded */
+    bool awaits_continue;   /* the client waits for "100 Continue" */
 };
 
 /* Returns NULL when out of memory. The caller owns the result, and starts its decoder. */
@@ -33,7 +33,7 @@ void bb__unbuffered_free(struct bb__unbuffered *body);
 
 /* Reads decoded bytes from `rest`, then from the socket fd. Never waits. Bytes behind the body stay in
  * `rest`. BB_OK with *got > 0; BB_EOF: the body is complete; BB_AGAIN; BB_EGONE: the client has closed the
- * connection; BB_EBODY: the body is rejected with body->status; BB_ENOMEM. */
+ * connection; BB_EBODY: the body is rejected with body->reason; BB_ENOMEM. */
 int bb__unbuffered_read(struct bb__unbuffered *body, int fd, const struct bb_settings *settings, char *bytes,
                         size_t len, size_t *got);
 

@@ -31,8 +31,7 @@
  *   EXT_QUOTED --"\"--> EXT_ESCAPED --text--> EXT_QUOTED
  */
 enum state {
-    REFUSED,   /* 400; every transition that is not in the table */
-    TOO_LARGE, /* 431 */
+    REFUSED, /* body->reason; every transition that is not in the table leads here */
     DONE,
     LENGTH,
     DATA,
@@ -153,11 +152,17 @@ void bb__body_start_chunked(struct bb__body *body, uint32_t trailer_bytes_max, u
     };
 }
 
+static enum state refuse(struct bb__body *body, enum bb__reason reason)
+{
+    body->reason = (uint8_t)reason;
+    return REFUSED;
+}
+
 /* 16 hex digits hold every 64-bit size. A longer number has leading zeros or overflows. */
 static enum state add_digit(struct bb__body *body, unsigned digit)
 {
     if (body->state == START) body->digits = 0;
-    if (++body->digits > 16) return REFUSED;
+    if (++body->digits > 16) return refuse(body, BB_REASON_BAD_CHUNK_SIZE);
     body->remaining = body->remaining << 4 | digit;
     return SIZE;
 }
@@ -166,25 +171,48 @@ static enum state add_digit(struct bb__body *body, unsigned digit)
  * extensions with a small body. */
 static enum state count_extension(struct bb__body *body, enum state to)
 {
-    if (++body->extension > BB_CHUNK_EXTENSION_MAX) return REFUSED;
-    if (++body->extensions > BB_CHUNK_EXTENSIONS_MAX) return REFUSED;
-    return to;
+    bool fits = ++body->extension <= BB_CHUNK_EXTENSION_MAX && ++body->extensions <= BB_CHUNK_EXTENSIONS_MAX;
+    return fits ? to : refuse(body, BB_REASON_LONG_CHUNK_EXTENSION);
 }
 
 static enum state begin_data(struct bb__body *body)
 {
     body->extension = 0;
     if (body->remaining == 0) return LINE;
-    if (body->remaining > UINT64_MAX - body->announced) return REFUSED;
+    if (body->remaining > UINT64_MAX - body->announced) return refuse(body, BB_REASON_BAD_CHUNK_SIZE);
     body->announced += body->remaining;
     return DATA;
 }
 
 static enum state count_trailer(struct bb__body *body, enum state to)
 {
-    if (body->state == LINE && ++body->trailers > body->trailers_max) return TOO_LARGE;
-    if (++body->trailer_bytes > body->trailer_bytes_max) return TOO_LARGE;
-    return to;
+    bool fits = (body->state != LINE || ++body->trailers <= body->trailers_max) &&
+                ++body->trailer_bytes <= body->trailer_bytes_max;
+    return fits ? to : refuse(body, BB_REASON_LARGE_TRAILERS);
+}
+
+/* The reason to reject a byte for which `state` has no transition. */
+static enum bb__reason unexpected(enum state state, char byte)
+{
+    if (byte == '\n') return BB_REASON_BARE_LF;
+    switch (state) {
+    case SIZE_LF:
+    case DATA_LF:
+    case LINE_LF:
+    case END_LF:
+        return BB_REASON_BARE_CR;
+    case DATA_CR:
+        return BB_REASON_BAD_CHUNK_END;
+    case START:
+    case SIZE:
+        return BB_REASON_BAD_CHUNK_SIZE;
+    case LINE:
+    case NAME:
+    case VALUE:
+        return BB_REASON_BAD_TRAILER;
+    default:
+        return BB_REASON_BAD_CHUNK_EXTENSION;
+    }
 }
 
 static enum state step(struct bb__body *body, unsigned char byte)
@@ -216,15 +244,17 @@ int bb__body_decode(struct bb__body *body, const char *in, size_t len, size_t *u
             taken += take_run(body, in + taken, len - taken, out);
             continue;
         }
+        enum state before = body->state;
         body->state = step(body, (unsigned char)in[taken]);
-        if (body->state >= DONE) ++taken;
+        if (body->state >= DONE)
+            ++taken;
+        else if (body->reason == 0)
+            body->reason = (uint8_t)unexpected(before, in[taken]);
     }
     *used = taken;
     switch (body->state) {
     case REFUSED:
-        return 400;
-    case TOO_LARGE:
-        return 431;
+        return body->reason;
     case DONE:
         return BB_OK;
     default:
@@ -244,8 +274,8 @@ int bb__body_decode_all(struct bb__body *body, uint64_t max, char *in, size_t le
         struct bb_slice run;
         code = bb__body_decode(body, in + *used, len - *used, &step, &run);
         *used += step;
-        if (code >= 400) return code;
-        if (max > 0 && body->announced > max) return 413;
+        if (bb__is_reason(code)) return code;
+        if (max > 0 && body->announced > max) return BB_REASON_LARGE_BODY;
         if (run.len == 0) continue;
         if (gathered == 0) first = in + (run.at - in);
         memmove(first + gathered, run.at, run.len);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "http/h1_reason.h"
 #include "http/h1_scan.h"
 #include "http/h1_target.h"
 
@@ -30,12 +31,12 @@ static bool next_element(struct bb_slice *rest, struct bb_slice *element)
  * send an empty Host, which names no host. */
 static int understand_host(struct bb_head *head, struct bb__field_facts *facts, struct bb_field *field)
 {
-    if (facts->host) return 400;
+    if (facts->host) return BB_REASON_TWO_HOSTS;
     facts->host = true;
 
     struct bb_slice authority = value_of(field), host = {0}, port = {0};
     bool nameless = authority.len == 0 && head->minor_version == 0;
-    if (!nameless && !bb__authority_split(authority, &host, &port)) return 400;
+    if (!nameless && !bb__authority_split(authority, &host, &port)) return BB_REASON_BAD_HOST;
     if (head->authority.at) {
         field->value = head->authority.at;
         field->value_len = (uint32_t)head->authority.len;
@@ -51,12 +52,14 @@ static int understand_host(struct bb_head *head, struct bb__field_facts *facts, 
  * but the core rejects it. */
 static int understand_content_length(struct bb_head *head, const struct bb_field *field)
 {
-    if (head->has_length || head->chunked || field->value_len == 0) return 400;
+    if (head->has_length) return BB_REASON_TWO_LENGTHS;
+    if (head->chunked) return BB_REASON_LENGTH_AND_CHUNKED;
+    if (field->value_len == 0) return BB_REASON_BAD_LENGTH;
     uint64_t length = 0;
     for (const char *at = field->value, *end = at + field->value_len; at < end; at++) {
-        if (*at < '0' || *at > '9') return 400;
+        if (*at < '0' || *at > '9') return BB_REASON_BAD_LENGTH;
         uint64_t digit = (uint64_t)(*at - '0');
-        if (length > (UINT64_MAX - digit) / 10) return 400;
+        if (length > (UINT64_MAX - digit) / 10) return BB_REASON_BAD_LENGTH;
         length = length * 10 + digit;
     }
     head->content_length = length;
@@ -68,16 +71,17 @@ static int understand_content_length(struct bb_head *head, const struct bb_field
  * 400. */
 static int understand_transfer_encoding(struct bb_head *head, const struct bb_field *field)
 {
-    if (head->minor_version == 0 || head->has_length) return 400;
+    if (head->minor_version == 0) return BB_REASON_CODING_IN_1_0;
+    if (head->has_length) return BB_REASON_LENGTH_AND_CHUNKED;
     struct bb_slice rest = value_of(field), element;
     while (next_element(&rest, &element)) {
         const char *end = element.at + element.len, *stop = bb__scan_token(element.at, end);
         struct bb_slice coding = {element.at, (size_t)(stop - element.at)};
         while (stop < end && bb__is_blank(*stop)) stop++;
         bool parameters = stop < end;
-        if (coding.len == 0 || (parameters && *stop != ';')) return 400;
-        if (!bb__is_word(coding.at, coding.len, "chunked")) return 501;
-        if (parameters || head->chunked) return 400;
+        if (coding.len == 0 || (parameters && *stop != ';')) return BB_REASON_BAD_CODING;
+        if (!bb__is_word(coding.at, coding.len, "chunked")) return BB_REASON_UNKNOWN_CODING;
+        if (parameters || head->chunked) return BB_REASON_BAD_CODING;
         head->chunked = true;
     }
     return BB_OK;
@@ -101,7 +105,7 @@ static void understand_connection(struct bb__field_facts *facts, const struct bb
 /* RFC 9110 10.1.1: 100-continue is the only expectation. It must be ignored in an HTTP/1.0 request. */
 static int understand_expect(struct bb_head *head, const struct bb_field *field)
 {
-    if (!bb__is_word(field->value, field->value_len, "100-continue")) return 417;
+    if (!bb__is_word(field->value, field->value_len, "100-continue")) return BB_REASON_EXPECTATION;
     head->expect_continue = head->minor_version > 0;
     return BB_OK;
 }
@@ -133,7 +137,7 @@ int bb__field_understand(struct bb_head *head, struct bb__field_facts *facts, st
 
 int bb__fields_end(struct bb_head *head, const struct bb__field_facts *facts)
 {
-    if (head->minor_version > 0 && !facts->host) return 400;
+    if (head->minor_version > 0 && !facts->host) return BB_REASON_NO_HOST;
     head->keep_alive = !facts->close && (head->minor_version > 0 || facts->keep_alive);
     /* RFC 9110 7.8: an Upgrade without the connection option may have come through a proxy that does not know
      * it. An HTTP/1.0 client cannot upgrade. */

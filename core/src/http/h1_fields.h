@@ -15,10 +15,10 @@ struct bb__field_facts {
 };
 
 /* Interprets one field. The request line must be in *head already. If the target has an authority, the value
- * of Host becomes this authority. Returns BB_OK or the status to send. */
+ * of Host becomes this authority. Returns BB_OK or a reason (enum bb__reason) to reject the request. */
 int bb__field_understand(struct bb_head *head, struct bb__field_facts *facts, struct bb_field *field);
 
-/* Call this after the last field. Returns BB_OK or the status to send. */
+/* Call this after the last field. Returns BB_OK or a reason. */
 int bb__fields_end(struct bb_head *head, const struct bb__field_facts *facts);
 
 #endif

@@ -1,5 +1,6 @@
 /* h1_head.c: see h1_head.h. The parser judges each byte only by the bytes before it. So a malformed head
- * gives the same status whether it comes whole or byte by byte. The first mistake decides the status. */
+ * gives the same status whether it comes whole or byte by byte. The first mistake decides the reason and its
+ * status. */
 #include "http/h1_head.h"
 
 #include <string.h>
@@ -14,27 +15,35 @@
 struct input {
     const char *at;  /* the next byte */
     const char *end; /* the end of the bytes that have come, or of the bytes that a limit allows */
-    int ran_out;     /* result if `end` is reached: BB_AGAIN, or the limit's status */
+    int ran_out;     /* result if `end` is reached: BB_AGAIN, or the reason of the limit */
 };
 
 /* Returns `whole`, cut after `limit` plus `more` bytes. If the parser reaches this end, the result is
- * `status`. */
-static struct input limited(struct input whole, size_t limit, size_t more, int status)
+ * `reason`. */
+static struct input limited(struct input whole, size_t limit, size_t more, enum bb__reason reason)
 {
     size_t max = (limit < LONGEST ? limit : LONGEST) + more;
     if (max <= (size_t)(whole.end - whole.at)) {
         whole.end = whole.at + max;
-        whole.ran_out = status;
+        whole.ran_out = (int)reason;
     }
     return whole;
 }
 
-static int take_crlf(struct input *input)
+/* Returns the reason to reject a head because of this byte. Many tools that send invalid requests end their
+ * lines with LF, so LF has a reason of its own. */
+static enum bb__reason unexpected(char byte, enum bb__reason reason)
+{
+    return byte == '\n' ? BB_REASON_BARE_LF : reason;
+}
+
+/* otherwise: the reason to reject a byte that is neither CR nor LF. */
+static int take_crlf(struct input *input, enum bb__reason otherwise)
 {
     if (input->at == input->end) return input->ran_out;
-    if (input->at[0] != '\r') return 400;
+    if (input->at[0] != '\r') return unexpected(input->at[0], otherwise);
     if (input->end - input->at == 1) return input->ran_out;
-    if (input->at[1] != '\n') return 400;
+    if (input->at[1] != '\n') return BB_REASON_BARE_CR;
     input->at += 2;
     return BB_OK;
 }
@@ -44,18 +53,29 @@ static int take_crlf(struct input *input)
 /* RFC 9112 2.2: skips one empty line before the request line. Some clients send it after a body. */
 static int skip_empty_line(struct input *input)
 {
-    if (input->at < input->end && *input->at == '\r') return take_crlf(input);
+    if (input->at < input->end && *input->at == '\r') return take_crlf(input, BB_REASON_BARE_CR);
     return BB_OK;
+}
+
+/* A TLS record of a handshake begins with 0x16. Version 2 of the PROXY protocol begins with CR LF CR LF NUL,
+ * and the first CR LF is skipped as an empty line. */
+static enum bb__reason no_method(const struct input *input, const char *stop)
+{
+    size_t here = (size_t)(input->end - input->at);
+    if (stop > input->at) return unexpected(*stop, BB_REASON_BAD_METHOD);
+    if (*stop == 0x16) return BB_REASON_TLS;
+    if (here >= 3 && memcmp(stop, "\r\n\0", 3) == 0) return BB_REASON_PROXY_PROTOCOL;
+    return unexpected(*stop, BB_REASON_BAD_METHOD);
 }
 
 static int parse_method(struct input *whole, struct bb_head *head)
 {
-    struct input input = limited(*whole, METHOD_MAX, 1, 501);
+    struct input input = limited(*whole, METHOD_MAX, 1, BB_REASON_LONG_METHOD);
     const char *stop = bb__scan_token(input.at, input.end);
     if (stop == input.end) return input.ran_out;
-    if (*stop != ' ' || stop == input.at) return 400;
+    if (*stop != ' ' || stop == input.at) return no_method(&input, stop);
     head->method = (struct bb_slice){input.at, (size_t)(stop - input.at)};
-    if (head->method.len == 7 && memcmp(head->method.at, "CONNECT", 7) == 0) return 501;
+    if (head->method.len == 7 && memcmp(head->method.at, "CONNECT", 7) == 0) return BB_REASON_CONNECT;
     whole->at = stop + 1;
     return BB_OK;
 }
@@ -64,11 +84,12 @@ static int parse_method(struct input *whole, struct bb_head *head)
 static int parse_target(struct input *whole, const struct bb__head_limits *limits, struct bb_head *head,
                         const char **mark)
 {
-    struct input input = limited(*whole, limits->max_target, 1, 414);
+    struct input input = limited(*whole, limits->max_target, 1, BB_REASON_LONG_TARGET);
     const char *stop = *mark = bb__scan_path(input.at, input.end);
     if (stop < input.end && *stop == '?') stop = bb__scan_target(stop, input.end);
     if (stop == input.end) return input.ran_out;
-    if (*stop != ' ' || stop == input.at) return 400;
+    if (*stop == '\r' && stop > input.at) return BB_REASON_BAD_VERSION;
+    if (*stop != ' ' || stop == input.at) return unexpected(*stop, BB_REASON_BAD_TARGET);
     head->target = (struct bb_slice){input.at, (size_t)(stop - input.at)};
     whole->at = stop + 1;
     return BB_OK;
@@ -86,11 +107,24 @@ static int parse_version(struct input *input, struct bb_head *head)
     for (size_t i = 0; i < sizeof form - 1; i++, input->at++) {
         if (input->at == input->end) return input->ran_out;
         bool digit = *input->at >= '0' && *input->at <= '9';
-        if (form[i] == '0' ? !digit : *input->at != form[i]) return 400;
+        if (form[i] == '0' ? !digit : *input->at != form[i])
+            return unexpected(*input->at, BB_REASON_BAD_VERSION);
     }
-    if (input->at[-3] != '1') return 505;
+    if (input->at[-3] != '1') return BB_REASON_VERSION;
     head->minor_version = input->at[-1] != '0';
-    return take_crlf(input);
+    return take_crlf(input, BB_REASON_BAD_VERSION);
+}
+
+/* Returns a more exact reason if the request line is that of another protocol: "PRI * HTTP/2.0", or "PROXY
+ * TCP4 192.0.2.1 ...". The status stays the same. */
+static int other_protocol(const struct bb_head *head, int code)
+{
+    const struct bb_slice *method = &head->method;
+    bool is_http2 = method->len == 3 && memcmp(method->at, "PRI", 3) == 0;
+    bool is_proxy = method->len == 5 && memcmp(method->at, "PROXY", 5) == 0;
+    if (code == BB_REASON_VERSION && is_http2) return BB_REASON_HTTP2;
+    if (code == BB_REASON_BAD_VERSION && is_proxy) return BB_REASON_PROXY_PROTOCOL;
+    return code;
 }
 
 static int parse_request_line(struct input *input, const struct bb__head_limits *limits, struct bb_head *head)
@@ -100,14 +134,21 @@ static int parse_request_line(struct input *input, const struct bb__head_limits 
     if (code == BB_OK) code = parse_method(input, head);
     if (code == BB_OK) code = parse_target(input, limits, head, &mark);
     if (code == BB_OK) code = parse_version(input, head);
-    if (code == BB_OK) code = bb__target_split(head, mark);
-    return code;
+    if (code == BB_OK) return bb__target_split(head, mark);
+    return bb__is_reason(code) ? other_protocol(head, code) : code;
 }
 
 /* ---- fields (RFC 9112 5) ---- */
 
-/* Parses a name and its colon. A name must be a token, so a space before the colon, an empty name and a
- * folded line give 400. */
+/* Why the bytes up to `stop` are not a name, which must be a token. */
+static enum bb__reason no_name(const struct input *input, const char *stop)
+{
+    bool blank = bb__is_blank(*stop);
+    if (blank) return stop == input->at ? BB_REASON_FOLDED_LINE : BB_REASON_SPACE_IN_NAME;
+    return unexpected(*stop, BB_REASON_BAD_NAME);
+}
+
+/* Parses a name and its colon. */
 static int parse_name(struct input *input, struct bb__field_names *names, uint8_t previous,
                       struct bb_field *field)
 {
@@ -121,8 +162,8 @@ static int parse_name(struct input *input, struct bb__field_names *names, uint8_
         const char *stop = bb__scan_token(input->at, input->end);
         size_t len = (size_t)(stop - input->at);
         if (stop == input->end) return input->ran_out;
-        if (*stop != ':' || len == 0) return 400;
-        if (len > UINT16_MAX) return 431;
+        if (*stop != ':' || len == 0) return no_name(input, stop);
+        if (len > UINT16_MAX) return BB_REASON_LARGE_FIELDS;
         name = bb__field_names_find(names, previous, input->at, len);
         field->name_len = (uint16_t)len;
     }
@@ -138,7 +179,7 @@ static int parse_value(struct input *input, struct bb_field *field)
     while (at < input->end && bb__is_blank(*at)) at++;
     const char *stop = bb__scan_value(at, input->end);
     input->at = stop;
-    int code = take_crlf(input);
+    int code = take_crlf(input, BB_REASON_CONTROL_BYTE);
     if (code != BB_OK) return code;
     while (stop > at && bb__is_blank(stop[-1])) stop--;
     field->value = at;
@@ -173,14 +214,14 @@ static int parse_fields(struct input *whole, const struct bb__head_limits *limit
                         struct bb__field_names *names, struct bb_field *fields, struct bb_head *head)
 {
     /* The limit is for the field lines, without the empty line after them. */
-    struct input input = limited(*whole, limits->max_field_bytes, 2, 431);
+    struct input input = limited(*whole, limits->max_field_bytes, 2, BB_REASON_LARGE_FIELDS);
     struct bb__field_facts facts = {0};
     struct met met = {0};
     uint8_t previous = 0;
     for (unsigned lines = 0;; lines++) {
         if (input.at == input.end) return input.ran_out;
         if (*input.at == '\r') break;
-        if (lines == limits->max_fields) return 431;
+        if (lines == limits->max_fields) return BB_REASON_MANY_FIELDS;
 
         struct bb_field *field = &fields[head->field_count];
         int code = parse_name(&input, names, previous, field);
@@ -193,7 +234,7 @@ static int parse_fields(struct input *whole, const struct bb__head_limits *limit
         if (code != BB_OK) return code;
         head->field_count++;
     }
-    int code = take_crlf(&input);
+    int code = take_crlf(&input, BB_REASON_BARE_CR);
     whole->at = input.at;
     return code == BB_OK ? bb__fields_end(head, &facts) : code;
 }

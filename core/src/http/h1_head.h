@@ -6,6 +6,7 @@
 
 #include "bontebok.h"
 #include "http/h1_field_names.h"
+#include "http/h1_reason.h"
 
 struct bb__head_limits {
     size_t max_target;      /* 414 */
@@ -18,8 +19,9 @@ struct bb__head_limits {
  * Returns BB_OK: *head is filled; *head_len is the length of the head, with a skipped CRLF and the empty
  * line.
  * BB_AGAIN: no mistake so far, but the head is incomplete.
- * 400..599: the status to send, returned as soon as it is certain. head->method is set if it was read.
- * Repeated parsing of a growing buffer gives the same result as one parse of the whole buffer. */
+ * Or a reason (enum bb__reason) to reject the request, returned as soon as it is certain. head->method is
+ * set if it was read. Repeated parsing of a growing buffer gives the same result as one parse of the whole
+ * buffer. One exception: the reason BAD_METHOD may come before the bytes that show PROXY_PROTOCOL. */
 int bb__head_parse(const char *buf, size_t len, const struct bb__head_limits *limits,
                    struct bb__field_names *names, struct bb_field *fields, struct bb_head *head,
                    size_t *head_len);

@@ -88,10 +88,11 @@ size_t bb__h1_chunk_head(char head[BB_CHUNK_HEAD_MAX], uint64_t len);
 /* A response that the core itself sends: an error (400..599), or 200 to a probe (conn_probe.h). */
 struct bb__h1_error {
     int status;
-    bool head_method;      /* HEAD: the body is not sent, but Content-Length counts it */
-    bool keep_alive;       /* false: Connection: close is sent */
-    uint8_t minor_version; /* of the request; used if keep_alive */
-    uint32_t retry_after;  /* s; 0: no Retry-After */
+    enum bb__reason reason; /* for the logs; NONE: a response to a probe */
+    bool head_method;       /* HEAD: the body is not sent, but Content-Length counts it */
+    bool keep_alive;        /* false: Connection: close is sent */
+    uint8_t minor_version;  /* of the request; used if keep_alive */
+    uint32_t retry_after;   /* s; 0: no Retry-After */
 };
 
 /* Appends a whole such response to `out`: status line, Date, Server, Connection, Retry-After, Allow with 405,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "http/h1_reason.h"
 #include "http/h1_scan.h"
 
 /* ---- uri-host [ ":" port ] ---- */
@@ -128,7 +129,7 @@ static int split_absolute(struct bb_head *head, const char *authority, const cha
     const char *path = memchr(authority, '/', (size_t)(mark - authority));
     if (!path) path = mark;
     head->authority = (struct bb_slice){authority, (size_t)(path - authority)};
-    if (!bb__authority_split(head->authority, &head->host, &head->port)) return 400;
+    if (!bb__authority_split(head->authority, &head->host, &head->port)) return BB_REASON_BAD_TARGET;
     head->path = path < mark ? (struct bb_slice){path, (size_t)(mark - path)} : (struct bb_slice){"/", 1};
     return BB_OK;
 }
@@ -145,8 +146,9 @@ int bb__target_split(struct bb_head *head, const char *mark)
     }
     if (target.len == 1 && *target.at == '*') {
         head->path = target;
-        return head->method.len == 7 && memcmp(head->method.at, "OPTIONS", 7) == 0 ? BB_OK : 400;
+        return head->method.len == 7 && memcmp(head->method.at, "OPTIONS", 7) == 0 ? BB_OK
+                                                                                   : BB_REASON_BAD_TARGET;
     }
     const char *authority = skip_scheme(target);
-    return authority ? split_absolute(head, authority, mark) : 400;
+    return authority ? split_absolute(head, authority, mark) : BB_REASON_BAD_TARGET;
 }

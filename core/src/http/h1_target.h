@@ -6,7 +6,8 @@
 #include "bontebok.h"
 
 /* Splits head->target into path, query and, in absolute form, authority, host and port. `mark` is the first
- * "?" of the target, or its end. The caller has set head->method and head->target. Returns BB_OK or 400. */
+ * "?" of the target, or its end. The caller has set head->method and head->target. Returns BB_OK or
+ * BB_REASON_BAD_TARGET. */
 int bb__target_split(struct bb_head *head, const char *mark);
 
 /* Splits uri-host [ ":" port ]. Returns false if the authority does not have this form, or if the host is

@@ -69,7 +69,8 @@ static void respond(struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__conn_context *context = &io->context;
     struct bb__conn *conn = lane->current;
-    const struct bb__h1_error error = {.status = 504, .head_method = conn->head_method};
+    const struct bb__h1_error error = {
+        .status = 504, .reason = BB_REASON_REQUEST_TIMEOUT, .head_method = conn->head_method};
     struct bb__buf out = {0};
     size_t sent;
     if (context->log) bb__conn_log_overdue(conn, context, &error, &lane->request, duration_of(lane));
@@ -87,8 +88,8 @@ static void cut(struct bb__conn *conn)
 
 static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb__response_state now)
 {
-    static const char *const texts[] = {
-        [BB_RESPONSE_BY_IO] = "the application has not answered within RequestTimeout",
+    const char *const texts[] = {
+        [BB_RESPONSE_BY_IO] = bb__reasons[BB_REASON_REQUEST_TIMEOUT].text,
         [BB_RESPONSE_CUT] =
             "the application has not finished its response within RequestTimeout: the connection is closed",
         [BB_RESPONSE_ENDED] = "the application has answered, but is still busy after RequestTimeout",

@@ -180,7 +180,7 @@ static bool pass_on(struct bb__conn_set *set, struct bb__conn_context *context, 
     if (set->shared_queue_is_full && set->ready_first) return false;
     int code = bb__conn_transfer(conn, context->addresses, shared_queue);
     set->shared_queue_is_full = code == BB_AGAIN;
-    if (code == BB_ESYSTEM) (void)bb__conn_report_fault(conn, context, BB_FAULT_UNSENT, errno);
+    if (code == BB_ESYSTEM) (void)bb__conn_report(conn, context, BB_REASON_UNSENT, errno);
     if (code != BB_OK) return false;
     bb__conn_set_end(set, context, conn, BB_CONN_END_ABANDON);
     return true;
@@ -188,7 +188,7 @@ static bool pass_on(struct bb__conn_set *set, struct bb__conn_context *context, 
 
 static void turn_away(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn)
 {
-    (void)bb__conn_set_settle(set, context, conn, bb__conn_reject_queued(conn, context, BB_FAULT_QUEUE_FULL));
+    (void)bb__conn_set_settle(set, context, conn, bb__conn_reject_queued(conn, context, BB_REASON_QUEUE_FULL));
 }
 
 void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
@@ -237,7 +237,7 @@ bool bb__conn_set_settle(struct bb__conn_set *set, struct bb__conn_context *cont
         return true;
     case BB_CONN_WAIT:
         if (watch(set, conn)) return false;
-        (void)bb__conn_report_fault(conn, context, BB_FAULT_UNWATCHED, errno);
+        (void)bb__conn_report(conn, context, BB_REASON_UNWATCHED, errno);
         bb__conn_set_end(set, context, conn, BB_CONN_END_RESET);
         return false;
     case BB_CONN_AGAIN:

@@ -5,6 +5,7 @@
 #ifndef BB_CONN_SET_H
 #define BB_CONN_SET_H
 
+#include "conn/conn_report.h"
 #include "conn/conn_transfer.h"
 #include "system/poller.h"
 

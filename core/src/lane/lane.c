@@ -172,13 +172,11 @@ static struct bb__conn *pick(struct bb_lane *lane)
 static void tell_rest(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
+    bb__conn_report_rest(context, false);
     if (context->events.left_out == 0) return;
+    bb__event_tell_rest(&context->events, &lane->paces.unnamed, context->now);
     bb__event_tell_rest(&context->events, &lane->paces.exhausted, context->now);
     bb__event_tell_rest(&context->events, &lane->paces.lost, context->now);
-    for (int sends = 0; sends < 2; sends++)
-        bb__event_tell_rest(&context->events, &lane->paces.slow[sends], context->now);
-    for (int fault = 0; fault < BB_FAULTS; fault++)
-        bb__event_tell_rest(&context->events, &context->fault_events[fault], context->now);
 }
 
 static void tick(struct bb_lane *lane)
@@ -256,6 +254,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
     if (!lane->context.draining || !bb__lane_finish_drain(lane)) return BB_AGAIN;
     if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
+    bb__conn_report_rest(&lane->context, true);
     return lane->context.events.count > 0 ? BB_EVENT : BB_DRAINED;
 }
 
@@ -272,6 +271,8 @@ static int wait_time(struct bb_lane *lane)
         wait = BB_RETRY;
     int log = lane->context.log ? bb__access_log_wait(lane->context.log, now) : -1;
     if (log >= 0 && (wait < 0 || log < wait)) wait = log;
+    bool tells = bb__conn_has_unreported(&lane->context) || lane->context.events.left_out > 0;
+    if (tells && (wait < 0 || wait > BB_TELL_EVERY)) wait = BB_TELL_EVERY;
     lane->set.due_back = wait < 0 ? BB_NOT_DUE : now + (uint64_t)wait;
     return wait;
 }

@@ -84,7 +84,6 @@ struct bb_lane {
     struct {                              /* limit how often each kind of event is reported */
         struct bb__event_pace unnamed;    /* reply_named.c: files that were not sent */
         struct bb__event_pace exhausted;  /* no descriptors, no memory */
-        struct bb__event_pace slow[2];    /* lane_room.c: ended slow clients: [0] readers, [1] senders */
         struct bb__event_pace lost;       /* connections that were lost */
         struct bb__event_pace log_losses; /* lines of the access log that were lost */
     } paces;

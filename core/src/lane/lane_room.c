@@ -95,15 +95,11 @@ static bool is_time(struct bb_worker *worker, uint64_t now)
     return now - last >= ENDS_EVERY && atomic_compare_exchange_strong(&worker->room.ended_slow, &last, now);
 }
 
-static void tell_slow(struct bb_lane *lane, const struct bb__conn *conn, bool sends)
+static struct bb__h1_error report_slow(struct bb_lane *lane, const struct bb__conn *conn, bool sends)
 {
     struct bb_scoreboard *scoreboard = lane->worker->scoreboard;
-    struct bb_event event = {.status = sends ? 408 : 0,
-                             .text = sends ? "no room for more connections: the slowest request is ended"
-                                           : "no room for more connections: the slowest reader is reset"};
-    memcpy(event.peer, conn->peer, sizeof event.peer);
-    bb__event_add_paced(&lane->context.events, &lane->paces.slow[sends], lane->context.now, &event);
     if (scoreboard) atomic_fetch_add(sends ? &scoreboard->slow_senders : &scoreboard->slow_readers, 1);
+    return bb__conn_report(conn, &lane->context, sends ? BB_REASON_SLOWEST : BB_REASON_SLOWEST_READER, 0);
 }
 
 /* The descriptor is needed now, so the connection does not linger. Bytes that have arrived are read first. If
@@ -122,8 +118,7 @@ static bool end_slowest(struct bb_lane *lane, uint64_t age)
     struct bb__conn *reader = slower(lane, BB_TIMEOUT_WRITE, age, &rate);
     struct bb__conn *conn = reader ? reader : sender;
     if (!conn || (age > 0 && !is_time(lane->worker, lane->context.now))) return false;
-    tell_slow(lane, conn, conn == sender);
-    const struct bb__h1_error error = {.status = 408, .head_method = conn->head_method};
+    const struct bb__h1_error error = report_slow(lane, conn, conn == sender);
     if (conn == sender)
         reject_and_close(lane, conn, &error);
     else
@@ -196,10 +191,8 @@ bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn)
 
 void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
 {
-    struct bb__conn_context *context = &lane->context;
-    const struct bb__h1_error error = {.status = bb__conn_report_fault(conn, context, BB_FAULT_CROWDED, 0),
-                                       .head_method = conn->head_method,
-                                       .retry_after = 1};
+    struct bb__h1_error error = bb__conn_report(conn, &lane->context, BB_REASON_NO_ROOM, 0);
+    error.retry_after = 1;
     reject_and_close(lane, conn, &error);
 }
 

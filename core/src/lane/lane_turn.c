@@ -129,7 +129,7 @@ static void end_otherwise(struct bb_lane *lane, enum bb__then then)
         close_answered(lane, conn);
         break;
     case BB_THEN_REJECT:
-        (void)bb__lane_settle(lane, conn, bb__conn_reject(conn, &lane->context, conn->unbuffered->status));
+        (void)bb__lane_settle(lane, conn, bb__conn_reject(conn, &lane->context, conn->unbuffered->reason, 0));
         break;
     case BB_THEN_RESET:
         bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_RESET);

@@ -309,7 +309,7 @@ int bb_reply_end(struct bb_lane *lane)
 static bool has_rejected_body(const struct bb_lane *lane)
 {
     const struct bb__unbuffered *body = lane->current->unbuffered;
-    return body && body->status != 0 && !lane->reply.sent;
+    return body && body->reason != BB_REASON_NONE && !lane->reply.sent;
 }
 
 void bb_reply_abort(struct bb_lane *lane)

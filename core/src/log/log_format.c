@@ -19,13 +19,13 @@ static const struct {
     {"ltsv",
      "time:%t\thost:%h\tforwardedfor:%{X-Forwarded-For}i\treq:%r\tstatus:%>s\tsize:%B\treferer:%{Referer}i\t"
      "ua:%{User-Agent}i\tvhost:%V\treqtime_microsec:%D\tqueue_microsec:%{queue}n\t"
-     "proxy_queue_microsec:%{proxy_queue}n\treqid:%{request_id}n\tpid:%P",
+     "proxy_queue_microsec:%{proxy_queue}n\treqid:%{request_id}n\treason:%{reason}n\tpid:%P",
      false},
     {"json",
      "{\"time\":%t,\"host\":%h,\"forwarded_for\":%{X-Forwarded-For}i,\"method\":%m,\"path\":%U,\"query\":%q,"
      "\"protocol\":%H,\"status\":%>s,\"bytes\":%B,\"referer\":%{Referer}i,\"user_agent\":%{User-Agent}i,"
      "\"vhost\":%V,\"duration_us\":%D,\"queue_us\":%{queue}n,\"proxy_queue_us\":%{proxy_queue}n,"
-     "\"request_id\":%{request_id}n,\"connection\":%X,\"pid\":%P}",
+     "\"request_id\":%{request_id}n,\"reason\":%{reason}n,\"connection\":%X,\"pid\":%P}",
      true},
 };
 
@@ -82,6 +82,7 @@ static const struct directive directives[] = {
     {'n', BB_LOG_QUEUE, NUMBER_MAX, "queue"},
     {'n', BB_LOG_PROXY_QUEUE, NUMBER_MAX, "proxy_queue"},
     {'n', BB_LOG_REQUEST_ID, VALUE_MAX, "request_id"},
+    {'n', BB_LOG_REASON, VALUE_MAX, "reason"},
 };
 
 static bool is_named(const struct directive *directive, struct bb_slice name)

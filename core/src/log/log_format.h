@@ -41,6 +41,7 @@ enum bb__log_kind {
     BB_LOG_REQUEST_FIELD,
     BB_LOG_RESPONSE_FIELD,
     BB_LOG_REQUEST_ID,
+    BB_LOG_REASON,
 };
 
 struct bb__log_step {

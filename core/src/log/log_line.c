@@ -318,6 +318,9 @@ static bool value_of(const struct bb__log_entry *entry, enum bb__log_kind kind, 
     case BB_LOG_AUTHORITY:
         *value = entry->head->authority;
         return true;
+    case BB_LOG_REASON:
+        *value = (struct bb_slice){entry->reason, entry->reason ? strlen(entry->reason) : 0};
+        return true;
     case BB_LOG_CONNECTION:
         *value = (struct bb_slice){&entry->connection, 1};
         return true;

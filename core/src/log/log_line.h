@@ -15,6 +15,7 @@ struct bb__log_entry {
     const struct bb_head *head;
     struct bb_slice line; /* the request line as it came, if the parser rejected it; else empty */
     const char *peer;     /* NUL-terminated */
+    const char *reason;   /* why the server has rejected the request; NULL: it has not */
     int status;
     uint64_t body_length;
     uint64_t time;     /* when the request came; microseconds since 1970 */

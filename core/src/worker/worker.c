@@ -69,7 +69,8 @@ void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *rin
 {
     struct bb_event event;
     pthread_mutex_lock(&worker->lock);
-    while (bb__event_take(ring, &event) == BB_OK) bb__event_put(&worker->events, &event);
+    while (worker->events.count < BB_EVENT_RING_MAX && bb__event_take(ring, &event) == BB_OK)
+        bb__event_put(&worker->events, &event);
     atomic_store(&worker->has_events, true);
     if (worker->lanes) bb__eventfd_raise(worker->lanes->wake_fd);
     pthread_mutex_unlock(&worker->lock);

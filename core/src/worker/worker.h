@@ -7,6 +7,7 @@
 
 #include "base/tuning.h"
 #include "conn/conn_admission.h"
+#include "conn/conn_report.h"
 #include "log/log_format.h"
 #include "system/log_sink.h"
 #include "system/scoreboard.h"
@@ -137,6 +138,7 @@ struct bb_worker {
 
     struct bb__event_ring events; /* the I/O thread's events that neither a lane nor the host has taken */
     atomic_bool has_events;
+    struct bb__reports reports;
 };
 
 /* Counts the forks from the first process to this one. */
@@ -243,7 +245,7 @@ static inline bool bb__worker_has_paused_accepting(const struct bb_worker *worke
     return atomic_load_explicit(&worker->accept_paused, memory_order_relaxed) || worker->aside;
 }
 
-/* Moves the I/O thread's events from its ring to the worker. */
+/* Moves the I/O thread's events from its ring to the worker until the worker's ring is full. */
 void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *ring);
 
 /* Moves the worker's events to a lane's ring until the ring is full. */

@@ -60,7 +60,7 @@ static void assert_not_served(const struct host *host)
     assert_int_equal(host->served, 0);
     assert_int_equal(host_connections(host), 0);
     assert_int_equal(host->event_count, 1);
-    assert_int_equal(host->events[0].status, BB_STATUS_CLIENT_GONE);
+    assert_int_equal(host->events[0].status, 499);
 }
 
 static void assert_served(const struct host *host)

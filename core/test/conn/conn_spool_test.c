@@ -117,35 +117,11 @@ static void test_one_event_of_a_fault_is_reported_per_second(void **state)
     host_free(host);
 }
 
-static void test_each_5xx_is_reported_with_its_reason(void **state)
-{
-    (void)state;
-    static const char coding[] = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n";
-    static const char unknown[] = "CONNECT, a method of more than 32 bytes, or an unknown transfer coding";
-    struct host *host = new_host();
-    assert_refused(host, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505);
-    assert_events(host, 505, 0, "an HTTP version other than 1.x", 0);
-    assert_refused(host, coding, 501);
-    assert_events(host, 501, 0, unknown, 0);
-    assert_refused(host, "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", 501);
-    assert_int_equal(host->event_count, 0);
-    fake_clock_advance(1000);
-    host_turn(host);
-    assert_events(host, 501, 0, unknown, 0);
-
-    assert_refused(host, "GET / HTTP/1.1\r\n\r\n", 400); /* a fault of the client is only in the access log */
-    fake_clock_advance(1000);
-    host_turn(host);
-    assert_int_equal(host->event_count, 0);
-    host_free(host);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiny_chunks_are_written_together),
         cmocka_unit_test(test_one_event_of_a_fault_is_reported_per_second),
-        cmocka_unit_test(test_each_5xx_is_reported_with_its_reason),
     };
     return cmocka_run_group_tests_name("conn_spool", tests, NULL, NULL);
 }

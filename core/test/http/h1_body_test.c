@@ -20,7 +20,7 @@
 static struct guard guard;
 
 struct outcome {
-    int code;
+    int code; /* BB_OK, BB_AGAIN or the status of the reason */
     size_t used;
     uint64_t announced;
     size_t len;
@@ -36,7 +36,8 @@ static void feed(struct bb__body *body, const char *in, size_t len, struct outco
     do {
         struct bb_slice run;
         size_t used;
-        outcome->code = bb__body_decode(body, guarded + offset, len - offset, &used, &run);
+        int code = bb__body_decode(body, guarded + offset, len - offset, &used, &run);
+        outcome->code = bb__is_reason(code) ? bb__reasons[code].status : code;
         assert_in_range(used, 0, len - offset);
         if (run.at != NULL) {
             assert_in_range(run.len, 1, used);

@@ -15,7 +15,8 @@
 #define LONGEST_HEAD   (2 * 1024 * 1024)
 
 struct outcome {
-    int code;
+    int code;               /* BB_OK, BB_AGAIN or the status of the reason */
+    enum bb__reason reason; /* why the head is rejected */
     size_t head_len;
     struct bb_head head;
     struct bb_field fields[MOST_FIELDS];
@@ -38,8 +39,9 @@ static inline void parse_at_guard(const char *bytes, size_t len, struct bb__fiel
 {
     const char *at = guard_put(&head_guard, bytes, len);
     memset(outcome, 0xa5, sizeof *outcome);
-    outcome->code =
-        bb__head_parse(at, len, &limits, names, outcome->fields, &outcome->head, &outcome->head_len);
+    int code = bb__head_parse(at, len, &limits, names, outcome->fields, &outcome->head, &outcome->head_len);
+    outcome->reason = bb__is_reason(code) ? (enum bb__reason)code : BB_REASON_NONE;
+    outcome->code = bb__is_reason(code) ? bb__reasons[code].status : code;
 }
 
 static inline bool same_slice(struct bb_slice left, struct bb_slice right)
@@ -79,6 +81,7 @@ static inline void assert_same_head(const struct bb_head *left, const struct bb_
 static inline void assert_same_outcome(const struct outcome *left, const struct outcome *right)
 {
     assert_int_equal(left->code, right->code);
+    assert_int_equal(left->reason, right->reason);
     if (left->code != BB_OK) return;
     assert_int_equal(left->head_len, right->head_len);
     assert_same_head(&left->head, &right->head);
@@ -95,6 +98,7 @@ static inline void check_prefixes(const char *bytes, size_t len, struct bb__fiel
         parse_at_guard(bytes, here, names, &prefix);
         if (answered || prefix.code != BB_AGAIN) {
             if (prefix.code != whole->code) fail_msg("%d at %zu, later %d", prefix.code, here, whole->code);
+            if (whole->reason != BB_REASON_PROXY_PROTOCOL) assert_int_equal(prefix.reason, whole->reason);
             answered = true;
         }
         if (whole->code == BB_OK && answered != (here >= whole->head_len))

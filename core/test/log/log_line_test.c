@@ -55,6 +55,7 @@ static int prepare(void **state)
     head = whole_head();
     entry = (struct bb__log_entry){.head = &head,
                                    .peer = "192.0.2.1",
+                                   .reason = "two_hosts",
                                    .status = 200,
                                    .body_length = 1234,
                                    .time = UINT64_C(784111777123456),
@@ -124,6 +125,7 @@ static void test_each_directive_is_replaced_by_its_value(void **state)
         {"%{proxy_queue}n", "78"},
         {"%v %V %p %P", "example.org example.org:81 8080 4711"},
         {"%X", "+"},
+        {"%{reason}n", "two_hosts"},
         {"%{Host}i %{user-agent}i", "example.org:81 curl/8"},
         {"%{X-Forwarded-For}i", "192.0.2.7, 192.0.2.8"},
         {"%{None}i %{Empty}i %{None}o", "- - -"},
@@ -149,12 +151,12 @@ static void test_unknown_values_are_logged_as_missing(void **state)
         {"%h %r", "- \\x16\\x03\\x01 what"},
         {"%m %U %q %H %s %b %B", "- -  - - - -"},
         {"%D %T %{ms}T %{queue}n %{proxy_queue}n %v %V %p %X", "- - - - - - - - -"},
-        {"%{Host}i %{Host}o %{request_id}n", "- - -"},
+        {"%{Host}i %{Host}o %{request_id}n %{reason}n", "- - - -"},
         {"json",
          "{\"time\":\"1970-01-01T00:00:00.000Z\",\"host\":null,\"forwarded_for\":null,\"method\":null,"
          "\"path\":null,\"query\":\"\",\"protocol\":null,\"status\":null,\"bytes\":null,\"referer\":null,"
          "\"user_agent\":null,\"vhost\":null,\"duration_us\":null,\"queue_us\":null,\"proxy_queue_us\":null,"
-         "\"request_id\":null,"
+         "\"request_id\":null,\"reason\":null,"
          "\"connection\":\"-\",\"pid\":0}"},
     };
     ASSERT_EXAMPLES(examples);
@@ -181,12 +183,13 @@ static void test_named_formats_have_their_fields(void **state)
          "time:[06/Nov/1994:12:19:37 +0330]\thost:192.0.2.1\tforwardedfor:192.0.2.7, 192.0.2.8\t"
          "req:GET /a%20b?c=d HTTP/1.1\tstatus:200\tsize:1234\treferer:http://a/\\x22b\\x22\tua:curl/8\t"
          "vhost:example.org:81\treqtime_microsec:5432109\tqueue_microsec:77\tproxy_queue_microsec:78\treqid:-"
-         "\tpid:4711"},
+         "\treason:two_hosts\tpid:4711"},
         {"json", "{\"time\":\"1994-11-06T08:49:37.123Z\",\"host\":\"192.0.2.1\","
                  "\"forwarded_for\":\"192.0.2.7, 192.0.2.8\",\"method\":\"GET\",\"path\":\"/a%20b\","
                  "\"query\":\"?c=d\",\"protocol\":\"HTTP/1.1\",\"status\":200,\"bytes\":1234,"
                  "\"referer\":\"http://a/\\\"b\\\"\",\"user_agent\":\"curl/8\",\"vhost\":\"example.org:81\","
                  "\"duration_us\":5432109,\"queue_us\":77,\"proxy_queue_us\":78,\"request_id\":null,"
+                 "\"reason\":\"two_hosts\","
                  "\"connection\":\"+\",\"pid\":4711}"},
     };
     ASSERT_EXAMPLES(examples);

@@ -132,7 +132,7 @@ static void test_a_rejected_request_is_logged(void **state)
 {
     (void)state;
     char long_target[300];
-    struct host *host = new_host("%h %r %m %U %H %s %b %D %{Host}i", AF_INET);
+    struct host *host = new_host("%h %r %m %U %H %s %b %D %{Host}i %{reason}n", AF_INET);
     memset(long_target, 'a', sizeof long_target);
     memcpy(long_target, "GET /", 5);
     strcpy(long_target + 200, " HTTP/1.1\r\n\r\n");
@@ -150,13 +150,13 @@ static void test_a_rejected_request_is_logged(void **state)
     long_target[200] = '\0';
     char lines[1000];
     snprintf(lines, sizeof lines,
-             "127.0.0.1 \\x16\\x03\\x01 \\x22 - - - 400 16 - -\n"
-             "127.0.0.1 GET /x HTTP/1.1 GET /x - 400 16 - x\n"
-             "127.0.0.1 %s HTTP/1.1 GET - - 414 17 - -\n"
-             "127.0.0.1 POST /big HTTP/1.1 POST /big HTTP/1.1 413 22 - x\n"
-             "127.0.0.1 POST /chunks HTTP/1.1 POST /chunks HTTP/1.1 400 16 - x\n"
-             "127.0.0.1 GET /2 HTTP/2.0 GET - - 505 31 - -\n"
-             "127.0.0.1 HEAD /h HTTP/1.1 HEAD /h - 400 - - -\n",
+             "127.0.0.1 \\x16\\x03\\x01 \\x22 - - - 400 16 - - tls\n"
+             "127.0.0.1 GET /x HTTP/1.1 GET /x - 400 16 - x space_in_name\n"
+             "127.0.0.1 %s HTTP/1.1 GET - - 414 17 - - long_target\n"
+             "127.0.0.1 POST /big HTTP/1.1 POST /big HTTP/1.1 413 22 - x large_body\n"
+             "127.0.0.1 POST /chunks HTTP/1.1 POST /chunks HTTP/1.1 400 16 - x bad_chunk_size\n"
+             "127.0.0.1 GET /2 HTTP/2.0 GET - - 505 31 - - version\n"
+             "127.0.0.1 HEAD /h HTTP/1.1 HEAD /h - 400 - - - no_host\n",
              long_target);
     assert_log(lines);
     host_free(host);
@@ -166,14 +166,14 @@ static void test_a_rejected_request_is_logged(void **state)
 static void test_a_request_whose_client_is_gone_is_logged(void **state)
 {
     (void)state;
-    struct host *host = new_host("%h %r %m %U %s %b %D %{Host}i", AF_UNIX);
+    struct host *host = new_host("%h %r %m %U %s %b %D %{Host}i %{reason}n", AF_UNIX);
     host->worker->settings.check_client_connection = 1;
     struct client *client = client_new(host);
     client_say(client, "POST /gone HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab");
     client_free(client);
     host_settle(host);
     let_a_second_pass(host);
-    assert_log("127.0.0.1 POST /gone HTTP/1.1 POST /gone 499 - - x\n");
+    assert_log("127.0.0.1 POST /gone HTTP/1.1 POST /gone 499 - - x client_gone\n");
     host_free(host);
 }
 
@@ -181,7 +181,7 @@ static void test_a_request_whose_client_is_gone_is_logged(void **state)
 static void test_the_request_of_a_body_that_is_too_slow_is_logged(void **state)
 {
     (void)state;
-    struct host *host = new_host("%r %s %{Host}i", AF_UNIX);
+    struct host *host = new_host("%r %s %{Host}i %{reason}n", AF_UNIX);
     struct client *slow = client_new(host), *unfinished = client_new(host);
     client_say(slow, "POST /slow HTTP/1.1\r\nHost: slow\r\nContent-Length: 20\r\n\r\nab");
     client_say(unfinished, "GET /unfinished HTTP/1.1\r\nHost: unf");
@@ -192,9 +192,9 @@ static void test_the_request_of_a_body_that_is_too_slow_is_logged(void **state)
     assert_response(unfinished, 408, NULL);
     let_a_second_pass(host);
     const char *log = content(path);
-    assert_non_null(strstr(log, "POST /slow HTTP/1.1 408 slow\n"));
-    assert_non_null(strstr(log, "GET /unfinished HTTP/1.1 408 -\n"));
-    assert_non_null(strstr(log, "GET / HTTP/1.1 200 x\n"));
+    assert_non_null(strstr(log, "POST /slow HTTP/1.1 408 slow body_timeout\n"));
+    assert_non_null(strstr(log, "GET /unfinished HTTP/1.1 408 - header_timeout\n"));
+    assert_non_null(strstr(log, "GET / HTTP/1.1 200 x -\n"));
     client_free(slow);
     client_free(unfinished);
     host_free(host);

@@ -1,0 +1,11 @@
+/* h1_reason.c: see h1_reason.h. */
+#include "http/h1_reason.h"
+
+#define BY_CLIENT true
+#define BY_SERVER false
+
+const struct bb__reason_facts bb__reasons[BB_REASONS_END] = {
+#define REASON(code, name, status, by, text) [BB_REASON_##code] = {name, text, status, by},
+    BB_REASONS(REASON)
+#undef REASON
+};
