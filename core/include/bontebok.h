@@ -324,9 +324,8 @@ struct bb_event {
     bool by_client;    /* the client's mistake or decision; false: a problem of the server */
     const char *text;  /* static */
     char peer[48];     /* the client's address, or "" */
-    unsigned left_out; /* unreported events of this kind since the last report. If a request is rejected, the
-                          worker reports at most one event per second and reason. Other events that clients
-                          can cause at will: each lane and the I/O thread report at most one per second */
+    unsigned left_out; /* unreported events of this kind since the last report. Clients can cause some events
+                          at will: at most one report per second of a worker (rejections) or of a thread */
 };
 
 /* Takes the oldest event: *event is the caller's copy. Returns BB_OK; BB_AGAIN: there is none. */
@@ -345,8 +344,7 @@ int bb_reply_begin(struct bb_lane *lane, int status);
  * line becomes a field. "Connection: close" is obeyed, and Upgrade is sent with 101 and 426. Other hop-by-hop
  * fields (RFC 9110 7.6.1) and names that begin with "rack." are dropped. After an error the host calls
  * bb_reply_begin() again. Errors: BB_ENAME; BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length
- * is no number or differs from an earlier one, that "chunked" comes twice, or that a transfer coding is
- * neither "chunked" nor "identity". */
+ * is no number or differs from an earlier one, or that a transfer coding is unknown or comes twice. */
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 

@@ -100,7 +100,7 @@ class RequestTimeoutTest < Support::TestCase
     server.get("/stuck", { "X-Request-Start" => "t=#{asked.to_f - 100}" })
     answered = Time.now
     line = JSON.parse(eventually { File.exist?(log) && File.readlines(log).first })
-    assert_equal [504, "/stuck"], line.values_at("status", "path")
+    assert_equal [504, "/stuck", "request_timeout"], line.values_at("status", "path", "reason")
     assert_includes 299_000..((answered - asked) * 1_000_000), line["duration_us"]
     assert_operator line["queue_us"], :<=, line["duration_us"] - 299_000
     assert_includes 100_000_000..200_000_000, line["proxy_queue_us"]

@@ -4,8 +4,8 @@
 #ifndef BB_H1_BODY_H
 #define BB_H1_BODY_H
 
+#include "base/reason.h"
 #include "bontebok.h"
-#include "http/h1_reason.h"
 
 #define BB_CHUNK_EXTENSION_MAX  1024        /* per chunk */
 #define BB_CHUNK_EXTENSIONS_MAX (16 * 1024) /* per body */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "http/h1_reason.h"
+#include "base/reason.h"
 #include "http/h1_scan.h"
 #include "http/h1_target.h"
 

@@ -4,9 +4,9 @@
 #ifndef BB_H1_HEAD_H
 #define BB_H1_HEAD_H
 
+#include "base/reason.h"
 #include "bontebok.h"
 #include "http/h1_field_names.h"
-#include "http/h1_reason.h"
 
 struct bb__head_limits {
     size_t max_target;      /* 414 */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "http/h1_reason.h"
+#include "base/reason.h"
 #include "http/h1_scan.h"
 
 /* ---- uri-host [ ":" port ] ---- */

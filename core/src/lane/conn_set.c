@@ -188,7 +188,8 @@ static bool pass_on(struct bb__conn_set *set, struct bb__conn_context *context, 
 
 static void turn_away(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn)
 {
-    (void)bb__conn_set_settle(set, context, conn, bb__conn_reject_queued(conn, context, BB_REASON_QUEUE_FULL));
+    (void)bb__conn_set_settle(set, context, conn,
+                              bb__conn_reject_queued(conn, context, BB_REASON_QUEUE_FULL));
 }
 
 void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,

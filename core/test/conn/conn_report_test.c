@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "support/client.h"
+#include "support/fail_file.h"
 #include "support/fake_clock.h"
 
 #define TWO_HOSTS "GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"
@@ -66,6 +67,41 @@ static void test_a_rejection_is_reported_with_its_reason(void **state)
     }
     ask(host, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 200);
     assert_int_equal(host->event_count, 0);
+    host_free(host);
+}
+
+/* A reason with an errno: the spool of request bodies fails. */
+static void test_each_failure_of_the_spool_has_its_own_reports(void **state)
+{
+    (void)state;
+    static const char too_much[] = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n";
+    static char too_large[4000];
+    snprintf(too_large, sizeof too_large,
+             "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n%02000d\r\n", 0);
+    struct bb_settings settings = host_settings();
+    settings.spool_threshold = 1000;
+    settings.spool_max = 500 * 1000;
+    struct host *host = host_new(&settings, AF_UNIX);
+    for (int i = 0; i < 3; i++) ask(host, too_much, 507);
+    assert_event(host, 507, false, "spool: SpoolMax reached", 0);
+
+    fail_file.tmpfile_error = EMFILE;
+    for (int i = 0; i < 2; i++) ask(host, too_large, 503);
+    assert_int_equal(host->events[0].error, EMFILE);
+    assert_event(host, 503, false, "spool: no memory or no file for a request body", 0);
+    fail_file.tmpfile_error = 0;
+    fail_file_full(0, EIO);
+    for (int i = 0; i < 2; i++) ask(host, too_large, 507);
+    assert_int_equal(host->events[0].error, EIO);
+    assert_event(host, 507, false, "spool: a request body cannot be written", 0);
+    fail_file_off();
+
+    fake_clock_advance(1000);
+    host_turn(host);
+    assert_int_equal(host->event_count, 3);
+    assert_int_equal(host->events[0].left_out, 1);
+    assert_int_equal(host->events[1].left_out, 0);
+    assert_int_equal(host->events[2].left_out, 0);
     host_free(host);
 }
 
@@ -185,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_rejection_is_reported_with_its_reason),
+        cmocka_unit_test(test_each_failure_of_the_spool_has_its_own_reports),
         cmocka_unit_test(test_a_flood_is_reported_once_per_second),
         cmocka_unit_test(test_the_rest_is_reported_after_a_second),
         cmocka_unit_test(test_the_rest_is_reported_when_the_worker_ends),

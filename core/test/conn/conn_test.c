@@ -1,4 +1,5 @@
-/* conn_test.c: the requests and responses of a connection: persistent, pipelined, and cut at each byte. */
+/* conn_test.c: the requests and responses of a connection: persistent, pipelined, and cut at each byte; and
+ * how many writes the core needs to store a body in a file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,9 @@
 #include <cmocka.h>
 
 #include "support/client.h"
+#include "support/fail_file.h"
+
+#define CHUNKED "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 static void test_a_request_gets_its_response(void **state)
 {
@@ -225,6 +229,39 @@ static void test_a_head_without_end_is_rejected_before_it_gets_large(void **stat
     host_free(host);
 }
 
+/* Number of chunks of one byte each. They are too many for one read. */
+#define TINY 50000
+
+static void app_gets_every_byte(struct host *host, const struct bb_request *request)
+{
+    static char body[TINY];
+    assert_int_equal(request->body_length, TINY);
+    read_body(request, body);
+    for (int i = 0; i < TINY; i++) assert_int_equal(body[i], 'a' + i % 26);
+    host_respond(host, 200, "", 0);
+}
+
+/* The core writes tiny chunks together. Otherwise a client could cause one write per byte. */
+static void test_tiny_chunks_are_written_together(void **state)
+{
+    (void)state;
+    static char wire[TINY * 6];
+    struct bb_settings settings = host_settings();
+    settings.spool_threshold = 1000;
+    struct host *host = host_new(&settings, AF_UNIX);
+    struct client *client = client_new(host);
+    for (int i = 0; i < TINY; i++)
+        memcpy(wire + 6 * i, (char[]){'1', '\r', '\n', (char)('a' + i % 26), '\r', '\n'}, 6);
+    host->app = app_gets_every_byte;
+    client_say(client, CHUNKED);
+    client_send(client, wire, sizeof wire);
+    client_say(client, "0\r\n\r\n");
+    assert_response(client, 200, "");
+    assert_in_range(fail_file.writes, 1, TINY / 100);
+    client_free(client);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_requests_that_come_byte_by_byte_are_answered),
         cmocka_unit_test(test_a_head_larger_than_its_buffer_is_served),
         cmocka_unit_test(test_a_head_without_end_is_rejected_before_it_gets_large),
+        cmocka_unit_test(test_tiny_chunks_are_written_together),
     };
     return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
 }

@@ -79,14 +79,6 @@ class ServerLogTest < Support::TestCase
     assert_match(/\A[\n -~]+\z/, server.output.text.b)
   end
 
-  def test_a_5xx_response_of_the_server_has_its_reason_in_the_log
-    server = start_bontebok(args: %w[-w 1], listen: :tcp, rackup: APP)
-    server.connect { |client| client.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") && client.read_to_end }
-    server.wait_for_output(/ info \d+ w1 g1 127\.0\.0\.1: an HTTP version other than 1.x \(505\)$/)
-    assert_equal 501, server.request("CONNECT", "a:1", { "Host" => "a:1" }).status
-    server.wait_for_output(/ info \d+ w1 g1 127\.0\.0\.1: CONNECT, .* or an unknown transfer coding \(501\)$/)
-  end
-
   def test_the_level_error_logs_only_errors
     server = start_bontebok(ready: false, args: %w[-w 1 -E production --log-level error], rackup: APP,
                             lint: false)

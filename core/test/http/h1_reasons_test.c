@@ -1,4 +1,4 @@
-/* h1_reason_test.c: the reason of each rejection by the head parser and the body decoder, and the table of
+/* h1_reasons_test.c: the reason of each rejection by the head parser and the body decoder, and the table of
  * reasons itself. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -189,5 +189,5 @@ int main(void)
         TEST(test_this_file_has_each_reason_of_the_parsers),
         TEST(test_each_reason_has_a_name_of_its_own_and_a_text),
     };
-    return cmocka_run_group_tests_name("h1_reason", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("h1_reasons", tests, NULL, NULL);
 }

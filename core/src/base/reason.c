@@ -1,5 +1,5 @@
-/* h1_reason.c: see h1_reason.h. */
-#include "http/h1_reason.h"
+/* reason.c: see reason.h. */
+#include "base/reason.h"
 
 #define BY_CLIENT true
 #define BY_SERVER false

@@ -1,9 +1,9 @@
-/* h1_reason.h: why the server rejects a request, or ends a connection early. The parsers of this directory
- * return a reason instead of a status. Used by conn for the response, for the server's log and for the access
- * log (%{reason}n). docs/LOGS.md lists the names and texts. A reason has no bytes of the client, so nobody
- * can forge a line of the log with it. */
-#ifndef BB_H1_REASON_H
-#define BB_H1_REASON_H
+/* reason.h: why the server rejects a request, or ends a connection early. The parsers in http return a reason
+ * instead of a status. conn uses it for the response, for the server's log and for the access log
+ * (%{reason}n). docs/LOGS.md lists the names and texts. A reason has no bytes of the client, so nobody can
+ * forge a line of the log with it. */
+#ifndef BB_REASON_H
+#define BB_REASON_H
 
 #include "bontebok.h"
 
