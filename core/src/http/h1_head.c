@@ -80,6 +80,13 @@ static int parse_method(struct input *whole, struct bb_head *head)
     return BB_OK;
 }
 
+/* A request of HTTP/0.9 ends after the target. */
+static enum bb__reason no_target(const struct input *input, const char *stop)
+{
+    bool is_at_end = *stop == '\r' && stop > input->at;
+    return unexpected(*stop, is_at_end ? BB_REASON_BAD_VERSION : BB_REASON_BAD_TARGET);
+}
+
 /* *mark: the first "?" of the target, or the target's end. */
 static int parse_target(struct input *whole, const struct bb__head_limits *limits, struct bb_head *head,
                         const char **mark)
@@ -88,8 +95,7 @@ static int parse_target(struct input *whole, const struct bb__head_limits *limit
     const char *stop = *mark = bb__scan_path(input.at, input.end);
     if (stop < input.end && *stop == '?') stop = bb__scan_target(stop, input.end);
     if (stop == input.end) return input.ran_out;
-    if (*stop == '\r' && stop > input.at) return BB_REASON_BAD_VERSION;
-    if (*stop != ' ' || stop == input.at) return unexpected(*stop, BB_REASON_BAD_TARGET);
+    if (*stop != ' ' || stop == input.at) return no_target(&input, stop);
     head->target = (struct bb_slice){input.at, (size_t)(stop - input.at)};
     whole->at = stop + 1;
     return BB_OK;

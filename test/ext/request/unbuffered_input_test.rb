@@ -83,11 +83,12 @@ class UnbufferedInputTest < Support::LaneCase
   end
 
   def test_the_client_is_told_why_its_body_is_rejected
-    { "x\r\n" => 400, "1\r\nabc" => 400, "a00000\r\n" => 413 }.each do |bytes, status|
+    { "x\r\n" => [400, "a chunk without a valid size"], "a00000\r\n" => [413, "MaxBody: the body is too large"],
+      "1\r\nabc" => [400, "no line end after the bytes of a chunk"] }.each do |bytes, (status, text)|
       server = serve(**UNBUFFERED) { |env| env["rack.input"].read && OK }
 
       assert_equal status, server.raw(CHUNKED + bytes).status
-      assert_empty server.reports
+      assert_equal [[:info, "127.0.0.1: #{text} (#{status})"]], server.reports.map { |report| report.first(2) }
     end
   end
 
