@@ -1,42 +1,50 @@
 /* conn_report.c: see conn_report.h. */
 #include "conn/conn_report.h"
 
-/* The ring belongs to one thread, and the paces to all threads. So the sum of left out events moves from the
- * ring to the reports. before: the ring's sum before an event was added. */
-static void move_sum(struct bb__reports *reports, struct bb__event_ring *ring, unsigned before)
+/* Notes when the pace has something to report. If it is due already, the ring was full. */
+static void note_due(struct bb__reports *reports, const struct bb__event_pace *pace, uint64_t now)
 {
-    atomic_fetch_add_explicit(&reports->left_out, ring->left_out - before, memory_order_relaxed);
-    ring->left_out = before;
+    if (pace->left_out == 0) return;
+    uint64_t known = atomic_load_explicit(&reports->due, memory_order_relaxed);
+    uint64_t due = pace->reported_at + BB_TELL_EVERY;
+    if (due <= now) due = now + BB_TELL_EVERY;
+    if (known == 0 || due < known) atomic_store_explicit(&reports->due, due, memory_order_relaxed);
 }
 
 struct bb__h1_error bb__conn_report(const struct bb__conn *conn, struct bb__conn_context *context,
                                     enum bb__reason reason, int error)
 {
     struct bb__reports *reports = context->reports;
+    struct bb__event_pace *pace = &reports->paces[reason];
     const struct bb__reason_facts *facts = &bb__reasons[reason];
     struct bb_event event = {
         .status = facts->status, .error = error, .by_client = facts->by_client, .text = facts->text};
-    unsigned before = context->events.left_out;
+    unsigned own = context->events.left_out; /* of the thread's own paces */
     memcpy(event.peer, conn->peer, sizeof event.peer);
     pthread_mutex_lock(&reports->lock);
-    bb__event_add_paced(&context->events, &reports->paces[reason], context->now, &event);
-    move_sum(reports, &context->events, before);
+    bb__event_add_paced(&context->events, pace, context->now, &event);
+    note_due(reports, pace, context->now);
     pthread_mutex_unlock(&reports->lock);
+    context->events.left_out = own;
     return (struct bb__h1_error){.status = facts->status, .reason = reason, .head_method = conn->head_method};
 }
 
 void bb__conn_report_rest(struct bb__conn_context *context, bool last)
 {
     struct bb__reports *reports = context->reports;
-    if (!bb__conn_has_unreported(context)) return;
-    unsigned before = context->events.left_out;
+    uint64_t due = bb__conn_reports_due(context);
+    if (due == UINT64_MAX || (!last && context->now < due)) return;
+    unsigned own = context->events.left_out;
     pthread_mutex_lock(&reports->lock);
+    atomic_store_explicit(&reports->due, 0, memory_order_relaxed);
     for (int reason = BB_REASON_BASE; reason < BB_REASONS_END; reason++) {
-        if (last) reports->paces[reason].reported_at = 0;
-        bb__event_tell_rest(&context->events, &reports->paces[reason], context->now);
+        struct bb__event_pace *pace = &reports->paces[reason];
+        if (last) pace->reported_at = 0;
+        bb__event_tell_rest(&context->events, pace, context->now);
+        note_due(reports, pace, context->now);
     }
-    move_sum(reports, &context->events, before);
     pthread_mutex_unlock(&reports->lock);
+    context->events.left_out = own;
 }
 
 bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *context)

@@ -13,8 +13,8 @@
 
 /* One per worker. */
 struct bb__reports {
-    pthread_mutex_t lock; /* for `paces` */
-    atomic_uint left_out; /* sum over all paces */
+    pthread_mutex_t lock;     /* for `paces` */
+    atomic_uint_fast64_t due; /* ms, when the next counted rejections are reported; 0: none are counted */
     struct bb__event_pace paces[BB_REASONS_END];
 };
 
@@ -22,11 +22,12 @@ struct bb__reports {
 struct bb__h1_error bb__conn_report(const struct bb__conn *conn, struct bb__conn_context *context,
                                     enum bb__reason reason, int error);
 
-/* Whether rejections were counted that no report has. Then some thread of the worker has to call
- * bb__conn_report_rest() within about a second. */
-static inline bool bb__conn_has_unreported(const struct bb__conn_context *context)
+/* Returns when some thread of the worker has to call bb__conn_report_rest(): ms; UINT64_MAX: not at all,
+ * because no rejections are counted. */
+static inline uint64_t bb__conn_reports_due(const struct bb__conn_context *context)
 {
-    return atomic_load_explicit(&context->reports->left_out, memory_order_relaxed) > 0;
+    uint64_t due = atomic_load_explicit(&context->reports->due, memory_order_relaxed);
+    return due > 0 ? due : UINT64_MAX;
 }
 
 /* Reports the counted rejections whose last report is a second old. last: also all others, because the

@@ -185,7 +185,8 @@ static int until(const struct bb__io_thread *io, uint64_t due)
     if (atomic_load(&io->worker->limits.active)) due = bb__sooner(due, now + bb__io_watch_time(io->worker));
     int log = io->context.log ? bb__access_log_wait(io->context.log, now) : -1;
     if (log >= 0) due = bb__sooner(due, now + (uint64_t)log);
-    if (bb__io_has_untold(io)) due = bb__sooner(due, now + BB_TELL_EVERY);
+    due = bb__sooner(due, bb__conn_reports_due(&io->context));
+    if (io->context.events.count > 0) due = bb__sooner(due, now + BB_TELL_EVERY);
     if (due == UINT64_MAX) return -1;
     bool counts = settings->request_timeout > 0 || settings->request_timeout_soft > 0;
     uint64_t latest = now + (counts ? COUNTED_WAIT : INT_MAX);

@@ -84,11 +84,4 @@ void bb__io_note_trouble(struct bb__io_thread *io, int error);
 /* io_step.c: passes events on to the host and writes lines of the access log. Called without the lock. */
 void bb__io_tell(struct bb__io_thread *io);
 
-/* Whether bb__io_tell() has to be called again within about a second. */
-static inline bool bb__io_has_untold(const struct bb__io_thread *io)
-{
-    const struct bb__event_ring *ring = &io->context.events;
-    return ring->count > 0 || ring->left_out > 0 || bb__conn_has_unreported(&io->context);
-}
-
 #endif

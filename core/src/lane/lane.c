@@ -258,21 +258,24 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     return lane->context.events.count > 0 ? BB_EVENT : BB_DRAINED;
 }
 
+/* other: ms; -1: no limit. */
+static int sooner(int wait, int other)
+{
+    return wait < 0 || (other >= 0 && other < wait) ? other : wait;
+}
+
 static int wait_time(struct bb_lane *lane)
 {
     uint64_t now = bb__clock_ms();
     int wait = bb__timeout_wait(&lane->set.timeouts, now);
     if (lane->accept.paused) {
         uint64_t resume = bb__lane_resumes(lane);
-        int pause = resume > now ? (int)(resume - now) : 0;
-        if (wait < 0 || pause < wait) wait = pause;
+        wait = sooner(wait, resume > now ? (int)(resume - now) : 0);
     }
-    if ((lane->drain.handing_over || lane->drain.standing_by) && (wait < 0 || wait > BB_RETRY))
-        wait = BB_RETRY;
-    int log = lane->context.log ? bb__access_log_wait(lane->context.log, now) : -1;
-    if (log >= 0 && (wait < 0 || log < wait)) wait = log;
-    bool tells = bb__conn_has_unreported(&lane->context) || lane->context.events.left_out > 0;
-    if (tells && (wait < 0 || wait > BB_TELL_EVERY)) wait = BB_TELL_EVERY;
+    if (lane->drain.handing_over || lane->drain.standing_by) wait = sooner(wait, BB_RETRY);
+    if (lane->context.log) wait = sooner(wait, bb__access_log_wait(lane->context.log, now));
+    uint64_t reports = bb__conn_reports_due(&lane->context);
+    if (reports != UINT64_MAX) wait = sooner(wait, reports > now ? (int)(reports - now) : 0);
     lane->set.due_back = wait < 0 ? BB_NOT_DUE : now + (uint64_t)wait;
     return wait;
 }

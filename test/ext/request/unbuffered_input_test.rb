@@ -88,7 +88,7 @@ class UnbufferedInputTest < Support::LaneCase
       server = serve(**UNBUFFERED) { |env| env["rack.input"].read && OK }
 
       assert_equal status, server.raw(CHUNKED + bytes).status
-      assert_equal [[:info, "127.0.0.1: #{text} (#{status})"]], server.reports.map { |report| report.first(2) }
+      assert_equal([[:info, "127.0.0.1: #{text} (#{status})"]], server.reports.map { |report| report.first(2) })
     end
   end
 

@@ -6,6 +6,8 @@ require "test_helper"
 # Why the server rejects requests: in the server's log, at most once per second and reason, and in the access log.
 class RejectedRequestsTest < Support::TestCase
   APP = "run ->(env) { [200, {}, [env['rack.input'].read.to_s]] }"
+  REASON = "{reason}n"
+  FORMAT = "%>s %#{REASON}".freeze
   GET = "GET / HTTP/1.1\r\n"
   POST = "POST / HTTP/1.1\r\nHost: a\r\n"
   # { reason in the access log => [status, text in the server's log, request] }
@@ -25,7 +27,7 @@ class RejectedRequestsTest < Support::TestCase
   }.freeze
 
   def test_a_rejected_request_has_its_reason_in_both_logs
-    server = start("%>s %{reason}n")
+    server = start(FORMAT)
     CASES.each do |reason, (status, text, request)|
       assert_equal status, ask(server, request), reason
       server.wait_for_output(/ info \d+ w1 g1 127\.0\.0\.1: #{Regexp.escape(text)} \(#{status}\)$/)
@@ -44,7 +46,7 @@ class RejectedRequestsTest < Support::TestCase
   end
 
   def test_a_body_that_the_application_reads_has_its_reason_too
-    server = start("%>s %{reason}n", "--unbuffered-bodies", "/")
+    server = start(FORMAT, "--unbuffered-bodies", "/")
     assert_equal 400, ask(server, "#{POST}Transfer-Encoding: chunked\r\n\r\n5\nhello")
     server.wait_for_output(/ info \d+ w1 g1 127\.0\.0\.1: a line ends with LF without CR \(400\)$/)
     assert_equal ["400 bare_lf"], lines_after(1)
