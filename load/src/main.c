@@ -50,6 +50,7 @@ static void report(const struct options *options, const char *url, const struct 
                    const char *failed)
 {
     bool is_table = options->output == OUTPUT_TABLE;
+    if (!failed && !is_table && result->nobody_listens) fprintf(stderr, NAME "%s: nobody listens\n", url);
     if (failed && is_table) {
         report_table_failure(stdout, url_width(options), url, failed);
     } else if (failed) {

@@ -23,26 +23,46 @@ class BuildTest < LoadTest
     assert_equal(path, program(env: { "CC" => "false" }).path { flunk })
   end
 
-  def test_the_program_is_in_the_cache_if_the_directory_of_the_gem_is_missing_or_read_only
+  def test_the_program_is_in_the_cache_if_the_directory_of_the_gem_is_not_writable
     FileUtils.rm_r(@own)
-    path = program(sources: fake_sources).path
+    path = build(sources: fake_sources)
     assert_match(%r{\A#{@cache}/bontebok/\h{16}/bontebok-bench\z}, path)
-    assert_equal 0o700, File.stat(File.dirname(path)).mode & 0o777
-    other = program(sources: fake_sources("int main(void) { return 3; }\n")).path
-    refute_equal path, other, "the sources have changed"
+    assert_equal([0o700] * 2, [1, 2].map { |levels| File.stat(File.dirname(path, levels)).mode & 0o777 })
+    assert_equal path, program(env: { "CC" => "false" }, sources: fake_sources).path { flunk }
+    refute_equal path, build(sources: fake_sources("int main(void) { return 3; }\n")), "the sources have changed"
   end
 
-  # Anybody could have put it there.
-  def test_a_program_that_everybody_can_replace_is_not_used
-    path = program(sources: fake_sources).path
-    File.chmod(0o777, path)
-    assert_raises(Program::NotBuilt) { program(env: { "CC" => "false" }).path }
+  # Another user could replace the program in it.
+  def test_a_cache_directory_that_others_can_write_is_not_used
+    FileUtils.rm_r(@own)
+    path = build(sources: fake_sources)
+    [1, 2].each do |levels|
+      directory = File.dirname(path, levels)
+      File.chmod(0o777, directory)
+      assert_equal "cannot keep the load tool in #{directory}: another user can write there", refusal
+      File.chmod(0o700, directory)
+    end
+    move_and_link(File.dirname(path, 2))
+    assert_match(/another user/, refusal)
+  end
+
+  def test_the_message_says_that_no_directory_is_writable
+    FileUtils.rm_r(@own)
+    FileUtils.rm_r(@cache)
+    File.write(@cache, "")
+    assert_match(/\Acannot keep .+#{@own}, which is not writable, .+#{@cache}.*XDG_CACHE_HOME names another one/, refusal)
+  end
+
+  def test_two_uses_at_the_same_time_build_one_program
+    paths = Array.new(2) { Process.fork { exit!(File.executable?(build(sources: fake_sources)) ? 0 : 1) } }
+    assert(paths.all? { |pid| Process.wait2(pid).last.success? })
+    assert_equal ["bontebok-bench"], Dir.children(@own)
   end
 
   def test_the_message_says_why_the_program_is_not_built
     { "no-such-compiler" => "cannot build the load tool: no-such-compiler is missing (Debian: build-essential)",
       "false" => "cannot build the load tool: the compiler has failed" }.each do |compiler, message|
-      error = assert_raises(Program::NotBuilt) { program(env: { "CC" => compiler }).path }
+      error = assert_raises(Program::NotBuilt) { build(env: { "CC" => compiler }) }
       assert_equal message, error.message
       assert_empty Dir.children(@own)
     end
@@ -52,6 +72,15 @@ class BuildTest < LoadTest
   end
 
   private
+
+  def build(**options) = program(**options).path { nil }
+
+  def refusal = assert_raises(Program::NotBuilt) { build(sources: fake_sources) }.message
+
+  def move_and_link(directory)
+    File.rename(directory, "#{directory}.moved")
+    File.symlink("#{directory}.moved", directory)
+  end
 
   def program(env: {}, sources: Program::SOURCES)
     Program.new(sources: sources, own_directory: @own, env: { "XDG_CACHE_HOME" => @cache }.merge(env))

@@ -24,14 +24,15 @@ module Bontebok
       @env = env
     end
 
-    # The path of the program, which is built if it is missing. The block, if given, is called before the build. Raises
-    # NotBuilt.
+    # The path of the program, which is built if it is missing. The block is called before the build. Raises NotBuilt.
     def path
-      found = [@own_directory, cache_directory].map { |directory| File.join(directory, NAME) }
-                                               .find { |file| File.executable?(file) && trusted?(file) }
-      return found if found
+      own = File.join(@own_directory, NAME)
+      return own if File.executable?(own)
 
-      yield if block_given?
+      target = File.join(directory, NAME)
+      return target if File.executable?(target)
+
+      yield
       build
     end
 
@@ -63,14 +64,27 @@ module Bontebok
     end
 
     def directory
-      return @own_directory if File.writable?(@own_directory)
+      File.writable?(@own_directory) ? @own_directory : make_cache
+    end
 
-      make(cache_directory)
+    # ArgumentError: there is no home directory.
+    def make_cache
+      cache = cache_directory
+      FileUtils.mkdir_p(cache, mode: 0o700)
+      unsafe = [File.dirname(cache), cache].find { |path| !private?(path) }
+      raise NotBuilt, "cannot keep the load tool in #{unsafe}: another user can write there" if unsafe
+
+      cache
+    rescue SystemCallError, ArgumentError => e
+      raise NotBuilt, "cannot keep the load tool in #{@own_directory}, which is not writable, nor in the cache " \
+                      "directory: #{e.message} (XDG_CACHE_HOME names another one)"
     end
 
     # The name has a digest of the sources: the version of a gem from a git repository does not change with them.
     def cache_directory
-      @cache_directory ||= File.join(@env["XDG_CACHE_HOME"] || File.join(Dir.home, ".cache"), "bontebok", digest)
+      home = @env["XDG_CACHE_HOME"].to_s
+      home = File.join(Dir.home, ".cache") unless home.start_with?("/")
+      File.join(home, "bontebok", digest)
     end
 
     def digest
@@ -78,19 +92,10 @@ module Bontebok
       Digest::SHA256.hexdigest([RUBY_PLATFORM, *texts].join("\0"))[0, 16]
     end
 
-    def make(path)
-      parent = File.dirname(path)
-      make(parent) unless File.directory?(parent)
-      Dir.mkdir(path, 0o700) unless File.directory?(path)
-      path
-    end
-
-    # False if another user can replace the program.
-    def trusted?(file)
-      [file, File.dirname(file)].all? do |path|
-        stat = File.stat(path)
-        [0, Process.euid].include?(stat.uid) && stat.mode.nobits?(0o002)
-      end
+    # False if another user can replace what is in the directory.
+    def private?(path)
+      stat = File.lstat(path)
+      stat.directory? && stat.owned? && stat.mode.nobits?(0o022)
     end
   end
 end

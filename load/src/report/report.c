@@ -74,9 +74,12 @@ void report_text(FILE *out, const struct options *options, const char *url, cons
     fprintf(out, "  ok          %" PRIu64 "  %.1f per second\n", result->fates[FATE_OK], per_second(result));
     fprintf(out, "  failed      %" PRIu64, result->requests - result->fates[FATE_OK]);
     fates_print_failures(out, result->fates, result->first_error);
-    fputs("\n  statuses    ", out);
-    statuses_print(out, &result->statuses);
     fputs("\n", out);
+    if (result->fates[FATE_OK] + result->fates[FATE_STATUS] > 0) {
+        fputs("  statuses    ", out);
+        statuses_print(out, &result->statuses);
+        fputs("\n", out);
+    }
     if (result->latency.count > 0) {
         char time[TIME_MAX];
         fputs("  latency", out);
