@@ -7,8 +7,6 @@ module Bench
   module Build
     ROOT = File.expand_path("../..", __dir__)
     GEMFILES = ["bench/peers/Gemfile", "bench/peers/rhebok/Gemfile", "bench/peers/itsi/Gemfile"].freeze
-    # The gems of puma, unicorn and others that install quickly.
-    FEW = GEMFILES.first(1).freeze
 
     module_function
 
@@ -17,14 +15,18 @@ module Bench
     def stream_client = File.join(ROOT, "tmp/bench/stream_client")
     def load_tool = File.join(ROOT, "lib/bontebok/bontebok-bench")
 
-    def few = all(FEW)
-
-    def all(gemfiles = GEMFILES)
+    # The floor, puma and unicorn.
+    def few
       run!(File.join(ROOT, "bin/setup"), "--run")
       FileUtils.mkdir_p(File.dirname(floor))
       compile(floor, ["bench/floor/floor.c"])
+      bundle(File.join(ROOT, GEMFILES.first))
+    end
+
+    def all
+      few
       compile(core_host, ["bench/floor/core_host.c", *Dir.glob("core/src/*/*.c", base: ROOT)])
-      gemfiles.each { |gemfile| bundle(File.join(ROOT, gemfile)) }
+      GEMFILES.drop(1).each { |gemfile| bundle(File.join(ROOT, gemfile)) }
     end
 
     # What bench/stream needs.

@@ -4,6 +4,7 @@ require_relative "support"
 require "bontebok/cli/bench_command"
 
 require "fileutils"
+require "io/wait"
 
 # Tests how `bontebok bench` builds its program at the first use, and how it finds the program.
 class BuildTest < LoadTest
@@ -50,12 +51,18 @@ class BuildTest < LoadTest
     FileUtils.rm_r(@own)
     FileUtils.rm_r(@cache)
     File.write(@cache, "")
-    assert_match(/\Acannot keep .+#{@own}, which is not writable, .+#{@cache}.*XDG_CACHE_HOME names another one/, refusal)
+    assert_match(/\Acannot keep .+#{@own}, which is not writable, .+#{@cache}.*XDG_CACHE_HOME/, refusal)
   end
 
+  # Both have compiled before either program is moved to its place.
   def test_two_uses_at_the_same_time_build_one_program
-    paths = Array.new(2) { Process.fork { exit!(File.executable?(build(sources: fake_sources)) ? 0 : 1) } }
-    assert(paths.all? { |pid| Process.wait2(pid).last.success? })
+    ready, go = %w[ready go].map { |name| fifo(name) }
+    compiler = temp_file("compiler", "#!/bin/sh\ncc \"$@\"; echo >#{ready.path}; head -c 1 #{go.path} >/dev/null\n")
+    File.chmod(0o755, compiler)
+    users = Array.new(2) { Process.fork { exit!(built?(compiler)) } }
+    2.times { assert ready.wait_readable(60) && ready.gets }
+    go.write("12")
+    assert(users.all? { |pid| Process.wait2(pid).last.success? })
     assert_equal ["bontebok-bench"], Dir.children(@own)
   end
 
@@ -76,6 +83,18 @@ class BuildTest < LoadTest
   def build(**options) = program(**options).path { nil }
 
   def refusal = assert_raises(Program::NotBuilt) { build(sources: fake_sources) }.message
+
+  def built?(compiler)
+    File.executable?(build(env: { "CC" => compiler }, sources: fake_sources))
+  rescue Program::NotBuilt
+    false
+  end
+
+  def fifo(name)
+    path = File.join(temp_dir, name)
+    File.mkfifo(path)
+    File.open(path, "r+").tap { |file| file.sync = true }
+  end
 
   def move_and_link(directory)
     File.rename(directory, "#{directory}.moved")
