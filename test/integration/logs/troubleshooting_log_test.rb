@@ -41,6 +41,20 @@ class TroubleshootingLogTest < Support::TestCase
     clients&.each(&:close)
   end
 
+  def test_rejected_requests
+    server = start("--max-body", "3")
+    requests = ["GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nfour"]
+    requests.zip([400, 413]) do |request, status|
+      Support::Client.open(server.address) do |client|
+        client.write(request)
+        assert_equal status, client.read_response.status
+      end
+    end
+    server.wait_for_output(/\(413\)\n/)
+    assert_quoted "400, 408, 413, 414, 431", server.output.text
+  end
+
   def test_the_health_check_after_term
     server = start("--ready-path", "/-/ready", "--drain-delay", "10")
     server.signal("TERM")
