@@ -4,7 +4,8 @@ require_relative "handler_options"
 
 module Bontebok
   # The options of `rackup -s bontebok`. The user sets them with -O. Their names are Host, Port, Path and the names of
-  # OptionTable. A rackup command for Rhebok works unchanged, because Rhebok's options have the same names and defaults.
+  # OptionTable. A rackup command for Rhebok works unchanged, because Rhebok's options have the same names, and almost
+  # all have the same defaults.
   # The configuration file wins over these options.
   class RackupOptions < HandlerOptions
     # 4096 is SOMAXCONN of Linux.
@@ -19,6 +20,7 @@ module Bontebok
     # Options for rackup itself. rackup passes them to the handler, too.
     RACKUPS = %i[app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                  require server warn].freeze
+    ADVICE = RhebokOptions::ADVICE.values.to_h { |name, text| [name.to_sym, text] }.freeze
     PLACE = "rackup -O"
 
     # Returns the options for `rackup -s bontebok -h`: { "MaxWorkers=N|auto" => description }.
@@ -36,7 +38,7 @@ module Bontebok
       ADDRESS.each_key { |name| check_value(name, name.upcase) }
       listen = { listen: addresses }.compact
       Config.new(environment, given: written.merge(listen), defaults: DEFAULTS.merge(default_address), fixed: FIXED,
-                              habit: "Rhebok's default", env: @env)
+                              habit: "Rhebok's default", notes: advice, env: @env)
             .tap { |config| add_hooks(config.hooks) }
     end
 
@@ -62,7 +64,12 @@ module Bontebok
 
     # rackup passes `AccessLog: []` for WEBrick. This value is ignored.
     def names
-      (@options.keys - RACKUPS - ADDRESS.keys - HOOKS.keys).reject { |name| @options[name] == [] }
+      (@options.keys - RACKUPS - ADDRESS.keys - HOOKS.keys - ADVICE.keys).reject { |name| @options[name] == [] }
+    end
+
+    # Returns a line for each option that has no effect.
+    def advice
+      ADVICE.slice(*@options.keys).map { |name, text| "#{PLACE}: #{name} has no effect: #{text}" }
     end
 
     # rackup passes true for an option without a value.

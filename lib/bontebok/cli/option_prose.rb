@@ -14,7 +14,7 @@ module Bontebok
       ```
 
       Options are set on the command line, in a configuration file and in environment variables. The tables below name
-      the environment variables. ConfigFile, ConfigStyle and IgnoreUnknown cannot be set in the file. If an option has
+      the environment variables. ConfigFile and ConfigStyle cannot be set in the file. If an option has
       several values, the command line wins over the file, the file over the environment, and the environment over the
       default. A blank variable counts as not set. `bontebok --check` prints the value of every option and its source.
       `bontebok --help` lists the options, and `bontebok --help OPTION` describes one option.

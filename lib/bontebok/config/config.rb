@@ -45,7 +45,6 @@ module Bontebok
       @warnings = notes
       note_faults { enter_directory }
       note_faults { read_file } if self[:config_file]
-      note_faults { check_spreads }
       OptionTable::ALL.each { |option| setting(option) }
       check_request_limits
       name_unread_file

@@ -11,8 +11,6 @@ module Bontebok
     # Seconds between two checks of the memory. A worker that exceeds MaxWorkerMemory from the start is replaced after
     # this time, not sooner.
     PERIOD = 10
-    # The age limit of each worker is random: at least this part of MaxWorkerAge, at most MaxWorkerAge.
-    LEAST = 0.75
 
     # Made when the worker begins to serve. memory, clock: replaced in tests.
     def initialize(config, log:, memory: ProcessMemory, clock: Clock)
@@ -20,8 +18,8 @@ module Bontebok
       @memory = memory
       @clock = clock
       @log = log
-      age = config.seconds(:max_worker_age)
-      @end = @clock.now + (age * rand(LEAST..1.0)) if age.positive?
+      age = config.age_limit
+      @end = @clock.now + age if age.positive?
       watch_memory if @most.positive?
     end
 

@@ -114,8 +114,7 @@ class ProcessOutOfBandTest < Support::TestCase
   def test_no_request_is_lost_with_out_of_band_work_and_recycling
     config = temp_file("bontebok.rb", "out_of_band { GC.start }\n")
     server = start_bontebok(args: ["-c", config, "-w", "3", "-t", "2", "--oob-gc", "--max-gc-per-request", "50",
-                                   "--max-request-per-child", "1500", "--min-request-per-child", "500",
-                                   "--max-worker-age", "2"], rackup: PID_APP)
+                                   "--max-request-per-child", "1000", "--max-worker-age", "2"], rackup: PID_APP)
     [[], ["--close"]].each do |options|
       assert_equal 10_000, bench(server, "-n", "10000", "-c", "8", *options)
     end

@@ -14,11 +14,10 @@ class CLIStartTest < Support::TestCase
   def test_wrong_options_are_rejected
     { %w[--frobnicate] => "unknown option --frobnicate", %w[-x] => "unknown option -x", %w[-w] => "-w wants a value",
       %w[-w many] => "MaxWorkers wants auto or a whole number", %w[-t 0] => "Threads wants a whole number from 1 to 64",
-      %w[--max-target big] => "MaxTarget wants a size", %w[--timeout soon] => "Timeout wants a time",
+      %w[--max-target big] => "MaxTarget wants a size", %w[--body-timeout soon] => "BodyTimeout wants a time",
       %w[--chunked-transfer=perhaps] => "ChunkedTransfer wants true or",
       %w[-l nowhere] => "Listen wants HOST:PORT",
-      %w[-E a/b] => "Environment wants a name", %w[a.ru b.ru] => "only one rackup file",
-      %w[--min-request-per-child 1] => "MinRequestPerChild (1) must not be above" }.each do |args, message|
+      %w[-E a/b] => "Environment wants a name", %w[a.ru b.ru] => "only one rackup file" }.each do |args, message|
       assert_fails 2, message, args: args, rackup: APP
     end
   end

@@ -12,16 +12,15 @@ class RackupOptionsTest < Support::TestCase
   # { option of the server Rhebok => [a value as users type it, the default of Bontebok under rackup] }. Options for
   # addresses and for code are left out.
   RHEBOK = { MaxWorkers: ["8", 5], Timeout: ["30", 300_000], MaxRequestPerChild: ["500", 1000],
-             MinRequestPerChild: ["100", 0], SpawnInterval: ["2", 0], ErrRespawnInterval: ["3", 1000],
-             OobGC: ["true", false], MaxGCPerRequest: ["9", 5], MinGCPerRequest: ["2", 0], BackLog: ["64", 4096],
-             ReusePort: ["yes", false], ChunkedTransfer: ["1", false] }.freeze
+             SpawnInterval: ["2", 0], ErrRespawnInterval: ["3", 1000],
+             OobGC: ["true", false], MaxGCPerRequest: ["9", 50], BackLog: ["64", 4096], ReusePort: ["yes", false], ChunkedTransfer: ["1", false] }.freeze
 
   def test_options_of_rhebok_are_understood
     options = RHEBOK.keys.map { |name| Bontebok::OptionTable::ALL.find { |option| option.name == name.to_s } }
     untyped = config
     typed = config(**RHEBOK.transform_values(&:first))
     assert_equal(RHEBOK.values.map(&:last), options.map { |option| untyped[option.key] })
-    assert_equal([8, 30_000, 500, 100, 2000, 3000, true, 9, 2, 64, true, true],
+    assert_equal([8, 30_000, 500, 2000, 3000, true, 9, 64, true, true],
                  options.map { |option| typed[option.key] })
     assert_equal ["rackup -O"], options.map { |option| typed.source(option.key) }.uniq
     assert_equal([1, 300_000, 300_000, 300_000],
@@ -37,10 +36,17 @@ class RackupOptionsTest < Support::TestCase
   end
 
   def test_options_for_garbage_and_recycling_are_read
-    given = config(OobGC: "yes", MaxGCPerRequest: "9", MinGCPerRequest: "2", MaxWorkerAge: "1m", MaxWorkerMemory: "1G")
-    keys = %i[oob_gc max_gc_per_request min_gc_per_request max_worker_age max_worker_memory]
-    assert_equal([true, 9, 2, 60_000, 1 << 30], keys.map { |key| given[key] })
-    assert_equal([false, 5, 0, 0, 0], keys.map { |key| config[key] })
+    given = config(OobGC: "yes", MaxGCPerRequest: "9", MaxWorkerAge: "1m", MaxWorkerMemory: "1G")
+    keys = %i[oob_gc max_gc_per_request max_worker_age max_worker_memory]
+    assert_equal([true, 9, 60_000, 1 << 30], keys.map { |key| given[key] })
+    assert_equal([false, 50, 0, 0], keys.map { |key| config[key] })
+  end
+
+  def test_options_of_rhebok_without_an_effect_get_advice
+    assert_equal ["rackup -O: MinGCPerRequest has no effect: " \
+                  "the number of requests is random, at least three quarters of MaxGCPerRequest"],
+                 config(MinGCPerRequest: "2").warnings
+    assert_empty config.warnings
   end
 
   def test_an_access_log_is_distinguished_from_rackups_own

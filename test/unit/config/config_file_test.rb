@@ -14,7 +14,7 @@ class ConfigFileTest < Support::TestCase
   end
 
   def test_a_nil_value_sets_nothing
-    assert_empty read("threads 2\nmin_request_per_child nil\nthreads nil\nlisten nil\ndirectory nil\n")
+    assert_empty read("threads 2\nmax_worker_age nil\nthreads nil\nlisten nil\ndirectory nil\n")
     assert_equal ["80"], read("listen nil, '80'\n")[:listen].value
   end
 
@@ -76,9 +76,18 @@ class ConfigFileTest < Support::TestCase
                    "max_gc_per_request 7\nmin_gc_per_request 2\nerr_respawn_interval 1\nbacklog 64\n" \
                    "reuseport true\nchunked_transfer true\nbefore_fork {\n}\nafter_fork {\n}\n")
     assert_equal({ host: "127.0.0.1", port: 9202, path: "/run/a.sock", backlog: 64, reuse_port: true,
-                   oob_gc: true, max_gc_per_request: 7, min_gc_per_request: 2 },
+                   oob_gc: true, max_gc_per_request: 7 },
                  entries.transform_values(&:value).slice(:host, :port, :path, :backlog, :reuse_port, :oob_gc,
-                                                         :max_gc_per_request, :min_gc_per_request))
+                                                         :max_gc_per_request))
+  end
+
+  def test_options_of_rhebok_without_an_effect_get_advice
+    path = temp_file("bontebok.rb", "min_request_per_child 3\nmin_gc_per_request 2\n")
+    assert_equal ["#{path}:1: min_request_per_child has no effect: " \
+                  "the limit of each worker is random, at least three quarters of MaxRequestPerChild",
+                  "#{path}:2: min_gc_per_request has no effect: " \
+                  "the number of requests is random, at least three quarters of MaxGCPerRequest"],
+                 open_file(path).warnings
   end
 
   def test_directory_changes_the_working_directory_at_once

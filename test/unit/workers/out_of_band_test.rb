@@ -23,41 +23,41 @@ class OutOfBandTest < Support::TestCase
   end
 
   def test_garbage_is_collected
-    subject = out_of_band("oob_gc true\nmax_gc_per_request 7\n")
-    assert_includes 1..7, subject.begin
-    assert_equal 7, subject.run
+    subject = out_of_band("oob_gc true\nmax_gc_per_request 2\n")
+    assert_includes 1..2, subject.begin
+    assert_equal 2, subject.run
     assert_equal %i[postpone_major collect], @calls
   end
 
   def test_the_hook_runs_without_a_collection
     subject = out_of_band("out_of_band { |worker| worker << :hook }\n")
-    assert_includes 1..5, subject.begin
-    assert_equal 5, subject.run
+    assert_includes 1..50, subject.begin
+    assert_includes 38..50, subject.run
     assert_equal [:hook], @calls
   end
 
   def test_the_hook_comes_first_and_may_fail
     subject = out_of_band("oob_gc true\nout_of_band { raise 'no time' }\n")
     subject.begin
-    assert_equal 5, subject.run
+    assert_includes 38..50, subject.run
     assert_equal %i[postpone_major collect], @calls
     assert_match(/the hook out_of_band failed.*no time/m, @logged)
   end
 
   def test_the_number_of_requests_is_random
-    subject = out_of_band("oob_gc true\nmax_gc_per_request 1000\nmin_gc_per_request 900\n")
+    subject = out_of_band("oob_gc true\nmax_gc_per_request 1000\n")
     assert_operator Array.new(20) { subject.begin }.uniq.size, :>, 5
     numbers = Array.new(20) { subject.run }
     assert_operator numbers.uniq.size, :>, 5
-    assert(numbers.all? { |number| (900..1000).cover?(number) })
+    assert(numbers.all? { |number| (750..1000).cover?(number) })
   end
 
   def test_without_a_turn_the_work_is_due_again_after_one_request
-    subject = out_of_band("oob_gc true\nmax_gc_per_request 7\n", turns: self)
+    subject = out_of_band("oob_gc true\nmax_gc_per_request 2\n", turns: self)
     @turn = false
     assert_equal [1, %i[take]], [subject.run, @calls]
     @turn = true
-    assert_equal [7, %i[take take collect give_back]], [subject.run, @calls]
+    assert_equal [2, %i[take take collect give_back]], [subject.run, @calls]
   end
 
   def test_a_turn_is_given_back_even_after_an_exception

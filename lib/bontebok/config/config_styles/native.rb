@@ -2,6 +2,7 @@
 
 require_relative "../hooks"
 require_relative "../option_table"
+require_relative "../rhebok_options"
 require_relative "directives"
 
 module Bontebok
@@ -29,6 +30,8 @@ module Bontebok
       option :host
       option :port
       option :path
+
+      RhebokOptions::ADVICE.each { |name, (_, advice)| advise advice, name }
 
       private
 

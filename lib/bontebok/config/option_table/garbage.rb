@@ -19,15 +19,13 @@ module Bontebok
                    "requests, while other workers serve the new requests. With Ruby 3.4 and later, old objects are " \
                    "collected only between requests.",
                    section: TITLE, key: :oob_gc, aliases: [:oobgc]),
-        Option.new("MaxGCPerRequest", REQUESTS, 5,
+        Option.new("MaxGCPerRequest", REQUESTS, 50,
                    "Requests from one out-of-band run to the next. A run calls the hook out_of_band, and collects " \
-                   "garbage if OobGC is on. After this number of requests, the run begins as soon as the worker has " \
-                   "no request. If the worker always has a request, the run begins after ten times this number.",
+                   "garbage if OobGC is on. For each run the number is chosen at random, from three quarters of " \
+                   "MaxGCPerRequest to MaxGCPerRequest. After this number of requests, the run begins as soon as the " \
+                   "worker has no request. If the worker always has a request, the run begins after ten times this " \
+                   "number.",
                    section: TITLE, key: :max_gc_per_request),
-        Option.new("MinGCPerRequest", COUNT, 0,
-                   "Lower bound for a random MaxGCPerRequest. After each run, the number for the next run is chosen " \
-                   "at random from MinGCPerRequest to MaxGCPerRequest. 0: the number is always MaxGCPerRequest.",
-                   section: TITLE, key: :min_gc_per_request),
         Option.new("CompactBeforeFork", SWITCH, false,
                    "Compact the heap before workers are forked. Workers share more memory if the heap is compact. " \
                    "The option needs Preload. With Ruby 3.3 and later, a server with Preload always compacts the " \

@@ -43,13 +43,9 @@ module Bontebok
                    "Load the application once, before workers are forked. false: each worker loads it.",
                    section: TITLE),
         Option.new("MaxRequestPerChild", COUNT, 0,
-                   "Requests after which a worker is replaced. The new worker is ready before the old worker stops. " \
-                   "0: never. No effect with MaxWorkers 0.",
-                   section: TITLE),
-        Option.new("MinRequestPerChild", COUNT, 0,
-                   "Lower bound for a random MaxRequestPerChild. Each worker has its own limit, chosen at random " \
-                   "from MinRequestPerChild to MaxRequestPerChild. 0: all workers have the limit " \
-                   "MaxRequestPerChild.",
+                   "Requests after which a worker is replaced. Each worker has its own limit, chosen at random from " \
+                   "three quarters of this number to the full number. The new worker is ready before the old worker " \
+                   "stops. 0: never. No effect with MaxWorkers 0.",
                    section: TITLE),
         Option.new("MaxWorkerAge", DURATION, 0,
                    "Time after which a worker is replaced. Each worker has its own limit, chosen at random from " \
