@@ -9,7 +9,8 @@ module Bontebok
       min_request_per_child: ["MinRequestPerChild",
                               "the limit of each worker is random, at least three quarters of MaxRequestPerChild"],
       min_gc_per_request: ["MinGCPerRequest",
-                           "the number of requests is random, at least three quarters of MaxGCPerRequest"]
+                           "the number of requests is random, at least three quarters of MaxGCPerRequest"],
+      spawn_interval: ["SpawnInterval", "workers are replaced one after the other, when the replacement is ready"]
     }.freeze
   end
 end

@@ -36,14 +36,14 @@ module Bontebok
 
     # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds that
     # a child gets to finish. hijack: seconds that it may then wait for hijacked connections. margin: seconds that are
-    # added to these times and to Child::QUIT_SECONDS for a child that waits for children of its own. interval: seconds
-    # between any two starts. boot: seconds that a child gets to load, and again after :go to become ready. ended:
-    # called with each Child that has ended. stalled: the StalledWorkers, which finds children that hang, or nil. The
-    # block gets a number, forks the child and returns the Child; the block may raise Hooks::Failed.
-    def initialize(name, count, pause:, grace:, log:, hijack: grace, margin: 0, interval: 0, boot: Float::INFINITY,
+    # added to these times and to Child::QUIT_SECONDS for a child that waits for children of its own. boot: seconds that
+    # a child gets to load, and again after :go to become ready. ended: called with each Child that has ended. stalled:
+    # the StalledWorkers, which finds children that hang, or nil. The block gets a number, forks the child and returns
+    # the Child; the block may raise Hooks::Failed.
+    def initialize(name, count, pause:, grace:, log:, hijack: grace, margin: 0, boot: Float::INFINITY,
                    ended: proc {}, stalled: nil, &start)
       @roster = Roster.new(count)
-      @pauses = Pauses.new(pause, interval)
+      @pauses = Pauses.new(pause)
       @replacements = ReplacementQueue.new
       @record = Record.new(name, @roster.numbers, log)
       @margin = margin

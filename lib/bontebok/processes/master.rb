@@ -69,7 +69,7 @@ module Bontebok
 
     def prepare
       @app ||= load_app if @config[:preload]
-      Collector.new.settle(compact: @config[:compact_before_fork]) if @app
+      Collector.new.settle if @app
       @turns = OutOfBandTurns.new(@count) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
@@ -103,9 +103,8 @@ module Bontebok
 
     def seconds
       boot = @config.boot_seconds
-      { pause: @config.seconds(:err_respawn_interval), interval: @config.seconds(:spawn_interval),
-        boot: boot.zero? ? Float::INFINITY : boot, grace: @config.seconds(:graceful_timeout),
-        hijack: @config.seconds(:hijack_timeout),
+      { pause: @config.seconds(:err_respawn_interval), boot: boot.zero? ? Float::INFINITY : boot,
+        grace: @config.seconds(:graceful_timeout), hijack: @config.seconds(:hijack_timeout),
         stalled: @listeners.worker_links.stalled(@config.seconds(:worker_timeout)) }
     end
 

@@ -18,20 +18,19 @@ module Bontebok
 
     # entry: an AdoptedSockets::Entry. If backlog is nil, the length of the accept queue does not change. Raises
     # StartError.
-    def initialize(entry, backlog:, defer_accept: 0)
+    def initialize(entry, backlog:)
       @origin = entry.origin
       @socket = adopt(entry.fileno)
       raise StartError, "#{origin}: descriptor #{entry.fileno} is not a listening TCP or unix socket" unless @socket
 
       @start_server = StartServer.new(socket) if entry.start_server?
       @info = socket.local_address
-      @defer_accept = defer_accept
       super(address_of(@info), backlog: backlog)
       @info = nil if address.unix?
     end
 
     def bind
-      explained { TcpListener.set_options(socket, defer_accept: @defer_accept) } unless address.unix?
+      explained { socket.setsockopt(*TcpListener::NO_DELAY) } unless address.unix?
     end
 
     def own

@@ -30,15 +30,14 @@ module Bontebok
           [kind.new(address, backlog: config[:backlog], access: access(config))]
         else
           TcpListener.for(address, names: names, backlog: config[:backlog], reuse_port: config[:reuse_port],
-                                   defer_accept: config[:defer_accept], v6_only: ipv4?(config, address.port, adopted))
+                                   v6_only: ipv4?(config, address.port, adopted))
         end
       end
 
       private
 
       def adopt(config, entry)
-        AdoptedListener.new(entry, backlog: (config[:backlog] if config.chosen?(:backlog)),
-                                   defer_accept: config[:defer_accept])
+        AdoptedListener.new(entry, backlog: (config[:backlog] if config.chosen?(:backlog)))
       end
 
       # adopted.takes?: if the kernel chooses the port, the result is false, because the listener has port 0 until it is

@@ -57,7 +57,7 @@ module Bontebok
       newer ? numbers.reverse : numbers
     end
 
-    # Seconds that a client may take to send its first bytes (DeferAccept). The kernel rounds them up.
+    # Seconds that a client may take to send its first bytes (TCP_DEFER_ACCEPT). The kernel rounds them up.
     def defer_accept
       @socket.getsockopt(:TCP, :DEFER_ACCEPT).int
     end

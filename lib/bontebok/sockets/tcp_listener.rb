@@ -9,6 +9,7 @@ module Bontebok
   # Listens on one IPv4 or IPv6 address.
   class TcpListener < Listener
     # Without this option, the kernel delays a small response until the client has acknowledged the previous one.
+    # Accepted sockets inherit it.
     NO_DELAY = [Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true].freeze
 
     class << self
@@ -16,21 +17,13 @@ module Bontebok
       def for(address, names: HostNames, **options)
         names.resolve(address).map { |info| new(address, info, **options) }
       end
-
-      # Sets options that accepted sockets inherit. defer_accept: seconds. The kernel gives a connection to the server
-      # when the client has sent something, or after about this time (TCP_DEFER_ACCEPT). 0: the option is not set.
-      def set_options(socket, defer_accept:)
-        socket.setsockopt(*NO_DELAY)
-        socket.setsockopt(:TCP, :DEFER_ACCEPT, defer_accept) if defer_accept.positive?
-      end
     end
 
     # v6_only: a listener on [::] does not accept IPv4, because another listener has 0.0.0.0 with this port.
-    def initialize(address, info, backlog:, reuse_port:, defer_accept: 0, v6_only: false)
+    def initialize(address, info, backlog:, reuse_port:, v6_only: false)
       super(address, backlog: backlog)
       @info = info
       @reuse_port = reuse_port
-      @defer_accept = defer_accept
       @v6_only = v6_only && info.ip_address == "::"
     end
 
@@ -106,7 +99,7 @@ module Bontebok
 
     def set_options
       socket.setsockopt(:SOCKET, :REUSEPORT, true) if @reuse_port
-      TcpListener.set_options(socket, defer_accept: @defer_accept)
+      socket.setsockopt(*NO_DELAY)
       # The option is set explicitly to true or false, because the system's default may be either. If it is false, [::]
       # accepts IPv4 as well, and ::ffff:127.0.0.1 is a valid address.
       socket.setsockopt(:IPV6, :V6ONLY, @v6_only) if @info.ipv6?

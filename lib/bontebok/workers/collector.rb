@@ -17,13 +17,9 @@ module Bontebok
     end
 
     # Makes the application's objects old, so that workers change fewer of the shared pages. Called when the application
-    # is loaded, before the first fork. compact: also compacts the heap. Process.warmup (Ruby 3.3) always compacts the
-    # heap.
-    def settle(compact: false)
-      return @process.warmup if @process.respond_to?(:warmup)
-
-      AGE.times { @gc.start }
-      @gc.compact if compact && @gc.respond_to?(:compact)
+    # is loaded, before the first fork. Process.warmup (Ruby 3.3) also compacts the heap.
+    def settle
+      @process.respond_to?(:warmup) ? @process.warmup : AGE.times { @gc.start }
     end
 
     # Ruby now collects only young objects until #collect is called, so no request waits for a collection of old

@@ -125,11 +125,11 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal [200], threads.flat_map(&:value).uniq
   end
 
-  # The load generator is a separate program. With DeferAccept, a worker accepts a connection only after the request has
-  # arrived. Without DeferAccept, the killed worker might also have connections of clients that have not sent their
+  # The load generator is a separate program. With TCP_DEFER_ACCEPT, a worker accepts a connection only after the
+  # request has arrived. Without it, the killed worker might also have connections of clients that have not sent their
   # request.
   def test_a_killed_worker_loses_at_most_one_request
-    server = start_bontebok(args: ["-w", "2", "--defer-accept", "5"], listen: :tcp, rackup: <<~RUBY)
+    server = start_with_deferred_connections(<<~RUBY)
       count = 0
       run ->(_) { sleep(0.001); $stderr.puts "busy" if (count += 1) == 500; [200, {}, [Process.pid.to_s]] }
     RUBY
@@ -144,5 +144,17 @@ class ProcessRecyclingTest < Support::TestCase
     result = JSON.parse(load.output.text(:stdout))
     assert_operator result["ok"], :>=, 3999, result.inspect
     server.wait_for_output(/\(pid #{killed}\) ended: killed by SIGKILL/)
+  end
+
+  private
+
+  # Starts the server as systemd does, with the descriptor 3.
+  def start_with_deferred_connections(rackup)
+    listener = TCPServer.new("127.0.0.1", 0)
+    listener.setsockopt(:TCP, :DEFER_ACCEPT, 5)
+    start_bontebok(args: ["-w", "2"], listen: nil, rackup: rackup, env: { "LISTEN_FDS" => "1" },
+                   under: ["sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh"], 3 => listener)
+  ensure
+    listener.close
   end
 end

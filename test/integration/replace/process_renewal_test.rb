@@ -57,22 +57,6 @@ class ProcessRenewalTest < Support::TestCase
     server.wait_for_output(/log files are opened again, workers are replaced one after the other/)
   end
 
-  def test_workers_start_with_spawn_interval_between_them
-    server = start_bontebok(args: %w[-w 3 --spawn-interval 200ms], rackup: PID_APP)
-    former = wait_until_ready(server)
-    before = start_times(former)
-    server.signal("USR1")
-    after = start_times(wait_for_workers(server, 3, without: former))
-    [before, after].each { |times| times.each_cons(2) { |one, next_one| assert_operator next_one - one, :>, 0.18 } }
-  end
-
-  def test_with_spawn_interval_the_first_worker_serves_before_the_second_is_started
-    server = start_bontebok(args: %w[-w 2 --spawn-interval 1h], rackup: PID_APP)
-    assert_equal wait_for_workers(server, 1).join, server.get.body
-    server.signal("TTOU")
-    server.wait_for_output(/ 1 worker$.* ready in \d+ ms$/m)
-  end
-
   def test_a_new_worker_is_ready_before_the_former_worker_leaves
     make_gate
     server = start_bontebok(args: %w[-w 1 --preload false], rackup: <<~RUBY)
@@ -136,11 +120,6 @@ class ProcessRenewalTest < Support::TestCase
   def wait_until_ready(server, count = 3)
     server.wait_for_output(/ ready in \d+ ms$/)
     wait_for_workers(server, count)
-  end
-
-  # Returns the times when the processes started, in seconds after the boot of the machine. The precision is 0.01 s.
-  def start_times(pids)
-    pids.map { |pid| Support::ProcessTable.entry(pid).started.fdiv(Etc.sysconf(Etc::SC_CLK_TCK)) }.sort
   end
 
   # Repeats the block while two load generators send requests, at least twice. One opens a connection for each request,

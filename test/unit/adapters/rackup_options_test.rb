@@ -12,7 +12,7 @@ class RackupOptionsTest < Support::TestCase
   # { option of the server Rhebok => [a value as users type it, the default of Bontebok under rackup] }. Options for
   # addresses and for code are left out.
   RHEBOK = { MaxWorkers: ["8", 5], Timeout: ["30", 300_000], MaxRequestPerChild: ["500", 1000],
-             SpawnInterval: ["2", 0], ErrRespawnInterval: ["3", 1000],
+             ErrRespawnInterval: ["3", 1000],
              OobGC: ["true", false], MaxGCPerRequest: ["9", 50], BackLog: ["64", 4096], ReusePort: ["yes", false], ChunkedTransfer: ["1", false] }.freeze
 
   def test_options_of_rhebok_are_understood
@@ -20,7 +20,7 @@ class RackupOptionsTest < Support::TestCase
     untyped = config
     typed = config(**RHEBOK.transform_values(&:first))
     assert_equal(RHEBOK.values.map(&:last), options.map { |option| untyped[option.key] })
-    assert_equal([8, 30_000, 500, 2000, 3000, true, 9, 64, true, true],
+    assert_equal([8, 30_000, 500, 3000, true, 9, 64, true, true],
                  options.map { |option| typed[option.key] })
     assert_equal ["rackup -O"], options.map { |option| typed.source(option.key) }.uniq
     assert_equal([1, 300_000, 300_000, 300_000],

@@ -82,11 +82,13 @@ class ConfigFileTest < Support::TestCase
   end
 
   def test_options_of_rhebok_without_an_effect_get_advice
-    path = temp_file("bontebok.rb", "min_request_per_child 3\nmin_gc_per_request 2\n")
+    path = temp_file("bontebok.rb", "min_request_per_child 3\nmin_gc_per_request 2\nspawn_interval 0\n")
     assert_equal ["#{path}:1: min_request_per_child has no effect: " \
                   "the limit of each worker is random, at least three quarters of MaxRequestPerChild",
                   "#{path}:2: min_gc_per_request has no effect: " \
-                  "the number of requests is random, at least three quarters of MaxGCPerRequest"],
+                  "the number of requests is random, at least three quarters of MaxGCPerRequest",
+                  "#{path}:3: spawn_interval has no effect: " \
+                  "workers are replaced one after the other, when the replacement is ready"],
                  open_file(path).warnings
   end
 

@@ -78,28 +78,6 @@ class ChildrenOrdersTest < Support::TestCase
     assert_nil @started[0].deadline
   end
 
-  def test_an_interval_passes_between_two_starts
-    keep(3, interval: 60) { STEADY }
-    mind_until { @keeper.settled?(:loaded) && @keeper.any?(:loaded) }
-    assert_starts_after(60, 1, 2)
-    assert_starts_after(60, 2, 3)
-    mind_until { @keeper.settled?(:ready) }
-    @keeper.renew_slowly
-    assert_starts_after(60, 3, 4)
-    mind_until { gone?(@started[0]) }
-    assert_starts_after(60, 4, 5)
-  end
-
-  # Until a child is loaded, @keeper also waits for children that are not started yet.
-  def test_a_failed_first_child_does_not_end_the_wait_for_the_second_child
-    keep(2, interval: 20, pause: 30) { |number| number == 1 ? FAILING : STEADY }
-    mind_until { logged.include?("before it was ready") }
-    refute @keeper.settled?(:loaded)
-    assert_starts_after(20, 1, 2)
-    mind_until { @keeper.settled?(:ready) }
-    assert_equal [1, 2], @started.map(&:number)
-  end
-
   # As in a rollback: the children from before #stop still finish their requests.
   def test_children_that_leave_are_not_children_that_are_ready_again
     keep(1, pause: 30) { @started.empty? ? STUBBORN : FAILING }
@@ -148,13 +126,5 @@ class ChildrenOrdersTest < Support::TestCase
     @keeper.stop(:retire)
     @keeper.resume
     refute @keeper.settled?(:ready)
-  end
-
-  # Asserts that the next child is started when the seconds have passed, and not before.
-  def assert_starts_after(seconds, before, after)
-    @keeper.tick
-    assert_equal before, @started.size
-    pass_time(seconds)
-    mind_until { @started.size == after }
   end
 end

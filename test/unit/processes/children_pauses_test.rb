@@ -39,7 +39,7 @@ class ChildrenPausesTest < Support::TestCase
 
   # 2 ** 1100 is larger than the largest Float.
   def test_a_pause_of_zero_stays_zero_after_any_number_of_failures
-    pauses = Bontebok::Children::Pauses.new(0.0, 0)
+    pauses = Bontebok::Children::Pauses.new(0.0)
     1100.times { pauses.failed(1) }
     assert_operator pauses.over(1), :<=, Bontebok::Clock.now
   end

@@ -63,9 +63,10 @@ class AdoptedListenerTest < Support::TestCase
     assert_equal([["the test", "unix:#{path}"]], @listeners.map { |listener| [listener.origin, listener.to_s] })
   end
 
-  def test_an_adopted_socket_gets_the_options_that_connections_inherit
-    socket = hand_over(TCPServer.new("127.0.0.1", 0))
-    start(defer_accept: ["5"])
+  # systemd sets TCP_DEFER_ACCEPT (DeferAcceptSec=).
+  def test_an_adopted_socket_gets_nodelay_and_keeps_its_other_options
+    socket = hand_over(TCPServer.new("127.0.0.1", 0).tap { |one| one.setsockopt(:TCP, :DEFER_ACCEPT, 5) })
+    start
     %i[NODELAY DEFER_ACCEPT].each { |name| assert_operator socket.getsockopt(:TCP, name).int, :>, 0, name }
     assert_predicate @listeners.first.socket, :close_on_exec?
   end
@@ -139,7 +140,7 @@ class AdoptedListenerTest < Support::TestCase
 
   def assert_refused(fileno)
     error = assert_raises(Bontebok::StartError) do
-      Bontebok::AdoptedListener.new(entry(fileno), backlog: nil, defer_accept: 0)
+      Bontebok::AdoptedListener.new(entry(fileno), backlog: nil)
     end
     assert_equal "the test: descriptor #{fileno} is not a listening TCP or unix socket", error.message
   end

@@ -108,10 +108,10 @@ class SteeringTest < Support::ListenersCase
     assert_ends(steering(patience: 0.01))
   end
 
-  # The kernel rounds DeferAccept up to 7.
-  { {} => 3, { defer_accept: ["5"] } => 8 }.each do |options, limit|
+  # The kernel rounds a TCP_DEFER_ACCEPT of 5 up to 7.
+  { 0 => 3, 5 => 8 }.each do |deferred, limit|
     define_method(:"test_the_wait_ends_after_#{limit}_s") do
-      @ours = listener("127.0.0.1:0", **options)
+      @ours.socket.setsockopt(:TCP, :DEFER_ACCEPT, deferred)
       listener(@ours.to_s)
       steering = begun
       @ours.group.stub(:queued, 1) do

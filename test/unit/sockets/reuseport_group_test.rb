@@ -58,7 +58,9 @@ class ReuseportGroupTest < Support::ListenersCase
   end
 
   def test_half_open_connections_are_shown_until_they_have_sent_something
-    group = listener("127.0.0.1:0", defer_accept: ["5"]).group
+    ours = listener("127.0.0.1:0")
+    ours.socket.setsockopt(:TCP, :DEFER_ACCEPT, 5)
+    group = ours.group
     client = group.info.connect
     assert_equal [1, 0], [group.half_open.size, group.queued]
     client.write("x")

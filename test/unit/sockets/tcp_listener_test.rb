@@ -67,11 +67,6 @@ class TcpListenerTest < Support::ListenersCase
     assert_equal 0, listening("127.0.0.1:0").first.socket.getsockopt(:SOCKET, :REUSEPORT).int
   end
 
-  def test_a_socket_has_defer_accept_only_if_configured
-    defer = ->(**options) { listening("127.0.0.1:0", **options).first.socket.getsockopt(:TCP, :DEFER_ACCEPT).int }
-    assert_equal [true, 0], [defer.call(defer_accept: ["5"]).positive?, defer.call]
-  end
-
   def test_bind_fails_if_the_port_is_in_use
     taken = listening("127.0.0.1:0").first.to_s
     assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }

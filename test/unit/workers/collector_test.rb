@@ -10,7 +10,7 @@ class CollectorTest < Support::TestCase
     attr_reader :calls
     attr_accessor :major_due
 
-    def initialize(config: nil, compacts: true)
+    def initialize(config: nil)
       @calls = []
       return unless config
 
@@ -18,7 +18,6 @@ class CollectorTest < Support::TestCase
         @calls << change if change
         config
       end
-      define_singleton_method(:compact) { @calls << :compact } if compacts
     end
 
     def start(full_mark: true)
@@ -73,20 +72,14 @@ class CollectorTest < Support::TestCase
   def test_warmup_is_the_only_call_before_a_fork_if_it_exists
     gc = StandIn.new
     process = Object.new.tap { |one| def one.warmup = @warm = true }
-    Bontebok::Collector.new(collector: gc, process: process).settle(compact: true)
+    Bontebok::Collector.new(collector: gc, process: process).settle
     assert process.instance_variable_get(:@warm)
     assert_empty gc.taken
   end
 
-  def test_objects_are_made_old_and_moved_on_request_if_there_is_no_warmup
+  def test_objects_are_made_old_if_there_is_no_warmup
     gc = StandIn.new(config: CONFIG)
-    collector = Bontebok::Collector.new(collector: gc, process: Object.new)
-    collector.settle
-    assert_equal [:all] * 3, gc.taken
-    collector.settle(compact: true)
-    assert_equal [*[:all] * 3, :compact], gc.taken
-    gc = StandIn.new(config: CONFIG, compacts: false)
-    Bontebok::Collector.new(collector: gc, process: Object.new).settle(compact: true)
+    Bontebok::Collector.new(collector: gc, process: Object.new).settle
     assert_equal [:all] * 3, gc.taken
   end
 
@@ -95,7 +88,7 @@ class CollectorTest < Support::TestCase
     program = <<~RUBY
       require "bontebok/workers/collector"
       collector = Bontebok::Collector.new
-      collector.settle(compact: true)
+      collector.settle
       collector.postpone_major
       before = GC.count
       3.times { collector.collect }

@@ -25,12 +25,7 @@ module Bontebok
                    "MaxGCPerRequest to MaxGCPerRequest. After this number of requests, the run begins as soon as the " \
                    "worker has no request. If the worker always has a request, the run begins after ten times this " \
                    "number.",
-                   section: TITLE, key: :max_gc_per_request),
-        Option.new("CompactBeforeFork", SWITCH, false,
-                   "Compact the heap before workers are forked. Workers share more memory if the heap is compact. " \
-                   "The option needs Preload. With Ruby 3.3 and later, a server with Preload always compacts the " \
-                   "heap (Process.warmup).",
-                   section: TITLE)
+                   section: TITLE, key: :max_gc_per_request)
       ].freeze
     end
   end

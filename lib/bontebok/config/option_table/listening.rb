@@ -36,10 +36,6 @@ module Bontebok
                    "served more requests than the others accepts new connections last. false: a few workers, with " \
                    "warm caches, serve all requests while they are fast enough.",
                    section: TITLE, core: true),
-        Option.new("DeferAccept", OptionTypes::Count.new(0..3600, metavar: "SECONDS"), 0,
-                   "Time that the kernel waits for a client's first bytes. The kernel gives a TCP connection to the " \
-                   "server when the client has sent data, or after about this time (TCP_DEFER_ACCEPT). 0: at once.",
-                   section: TITLE),
         Option.new("TrustedProxies", OptionTypes::Networks.new, "unix 127.0.0.0/8 ::1",
                    "Proxies with a trusted X-Request-Start. In this request field, a proxy sends the time when it " \
                    "received the request. The value of the option is a list of addresses and networks with spaces " \

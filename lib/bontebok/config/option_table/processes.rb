@@ -84,11 +84,6 @@ module Bontebok
                    "it start workers again. The next deploy ends it. Its threads continue to run. 0: the former " \
                    "master ends when its workers have ended. No effect with MaxWorkers 0.",
                    section: TITLE),
-        Option.new("SpawnInterval", DURATION, 0,
-                   "Pause between the starts of two workers. The pause applies to a restart by USR1, and when the " \
-                   "server starts several workers. At the first start, the first worker serves as soon as it is " \
-                   "ready.",
-                   section: TITLE),
         Option.new("GracefulTimeout", DURATION, 30_000,
                    "Time for a stopping worker to finish its requests. After this time, the worker is killed. 0: at " \
                    "once.",

@@ -5,8 +5,7 @@ require_relative "../../system/clock"
 module Bontebok
   class Children
     # Computes the earliest time for the start of a child. Each child has a number, and its replacement gets the same
-    # number. The time depends on how often children with this number have failed in a row, and on the last start of any
-    # child. Used by the class Children.
+    # number. The time depends on how often children with this number have failed in a row. Used by the class Children.
     class Pauses
       # The longest pause after a failure, in seconds.
       LONGEST = 30
@@ -18,10 +17,9 @@ module Bontebok
 
       attr_writer :pause
 
-      # pause: seconds after a first failure. interval: seconds between any two starts.
-      def initialize(pause, interval)
+      # pause: seconds after a first failure.
+      def initialize(pause)
         @pause = pause
-        @interval = interval
         @failures = Hash.new(0)
         @brief = {}
         @until = Hash.new(0)
@@ -35,7 +33,6 @@ module Bontebok
 
       def started
         @refused = false
-        @next_start = Clock.now + @interval
       end
 
       # Called if the system has rejected a fork. All starts wait, but this does not count as a failure.

@@ -12,7 +12,7 @@ module Bontebok
       # An empty line before a request is allowed (RFC 9112 2.2).
       EMPTY_LINE = "\r\n"
 
-      # info: the Addrinfo of the port. deferred: the kernel delays connections without data (DeferAccept).
+      # info: the Addrinfo of the port. deferred: the kernel delays connections without data (TCP_DEFER_ACCEPT).
       def initialize(info, deferred:)
         @info = info
         @socket = Socket.new(info.pfamily, :STREAM)
