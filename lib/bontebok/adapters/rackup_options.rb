@@ -9,8 +9,8 @@ module Bontebok
   # The configuration file wins over these options.
   class RackupOptions < HandlerOptions
     # 4096 is SOMAXCONN of Linux.
-    DEFAULTS = { max_workers: 5, timeout: 300_000, max_request_per_child: 1000, chunked_transfer: false,
-                 backlog: 4096 }.freeze
+    DEFAULTS = { max_workers: 5, max_request_per_child: 1000, chunked_transfer: false, backlog: 4096,
+                 **RhebokOptions::TIMEOUTS.to_h { |key| [key, RhebokOptions::TIMEOUT.default] } }.freeze
     # Rhebok's applications need not be thread-safe.
     FIXED = { threads: 1 }.freeze
     ADDRESS = { Host: "Name or address to listen on.", Port: "Port to listen on.",
@@ -20,12 +20,13 @@ module Bontebok
     # Options for rackup itself. rackup passes them to the handler, too.
     RACKUPS = %i[app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                  require server warn].freeze
+    ALL = [*OptionTable::ALL, RhebokOptions::TIMEOUT].freeze
     ADVICE = RhebokOptions::ADVICE.values.to_h { |name, text| [name.to_sym, text] }.freeze
     PLACE = "rackup -O"
 
     # Returns the options for `rackup -s bontebok -h`: { "MaxWorkers=N|auto" => description }.
     def self.help
-      options = OptionTable::ALL.reject { |option| PAST.key?(option.key) }.to_h do |option|
+      options = ALL.reject { |option| PAST.key?(option.key) }.to_h do |option|
         default = DEFAULTS.key?(option.key) ? option.type.show(DEFAULTS.fetch(option.key)) : option.default_text
         ["#{option.name}=#{option.type.metavar || 'true'}", "#{option.summary}. Default: #{default}."]
       end
@@ -54,7 +55,7 @@ module Bontebok
     # Returns { key => [value] }.
     def written
       names.to_h do |name|
-        option = OptionTable::ALL.find { |one| one.name == name.to_s } or raise UsageError, unknown(name)
+        option = ALL.find { |one| one.name == name.to_s } or raise UsageError, unknown(name)
         refuse(option.key, PLACE) if %i[environment directory].include?(option.key)
 
         check_value(name, option.type.metavar) unless option.switch?
@@ -102,7 +103,7 @@ module Bontebok
     end
 
     def unknown(name)
-      known = OptionTable::ALL.map(&:name) + ADDRESS.keys.map(&:to_s)
+      known = ALL.map(&:name) + ADDRESS.keys.map(&:to_s)
       near = DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)
       "#{PLACE}: unknown option #{name}. #{near ? "Did you mean #{near}?" : 'See rackup -s bontebok -h.'}"
     end

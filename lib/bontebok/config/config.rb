@@ -59,7 +59,8 @@ module Bontebok
     rescue StartError => e
       raise unless @faults
 
-      @faults << Fault.new(e.message, e.exit_status)
+      fault = Fault.new(e.message, e.exit_status)
+      @faults << fault unless @faults.include?(fault)
       nil
     end
 

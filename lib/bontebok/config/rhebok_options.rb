@@ -1,10 +1,13 @@
 # frozen_string_literal: true
 
+require_relative "option"
+require_relative "option_values"
+
 module Bontebok
-  # Options of Rhebok (another Rack server) that have no effect here. Used by the styles of configuration files, and for
-  # -O of rackup.
+  # The options of Rhebok (another Rack server) that OptionTable does not have. Used for configuration files and for -O
+  # of rackup.
   module RhebokOptions
-    # { name in a file => [name for -O, what the server does instead, for the log] }
+    # Options without an effect: { name in a file => [name for -O, what the server does instead, for the log] }.
     ADVICE = {
       min_request_per_child: ["MinRequestPerChild",
                               "the limit of each worker is random, at least three quarters of MaxRequestPerChild"],
@@ -12,5 +15,10 @@ module Bontebok
                            "the number of requests is random, at least three quarters of MaxGCPerRequest"],
       spawn_interval: ["SpawnInterval", "workers are replaced one after the other, when the replacement is ready"]
     }.freeze
+
+    # The value of those of the options TIMEOUTS that are not set themselves.
+    TIMEOUT = Option.new("Timeout", OptionValues::DURATION, 300_000,
+                         "Value of HeaderTimeout, BodyTimeout and WriteTimeout.", section: "Rhebok")
+    TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
   end
 end

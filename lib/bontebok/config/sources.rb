@@ -1,16 +1,17 @@
 # frozen_string_literal: true
 
+require_relative "rhebok_options"
+
 module Bontebok
   # The part of Config that looks for the value of an option. Each method of SOURCES gets an Option and returns a
   # Setting or nil, and may raise UsageError.
   module Sources
     # The sources of explicit choices. Values of other sources can be ignored. For example, a server that gets its
     # sockets from systemd or start_server ignores $PORT.
-    CHOICES = %i[on_command_line in_file given].freeze
+    CHOICES = %i[on_command_line in_file given by_timeout].freeze
     SOURCES = [*CHOICES, :fixed, :in_environment, :by_habit, :by_default].freeze
     # The default configuration file.
     FILE = "config/bontebok.rb"
-    TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
 
     Setting = Struct.new(:value, :source)
 
@@ -31,6 +32,12 @@ module Bontebok
     def in_file(option)
       entry = @file[option.key] || (RhebokAddress.entry(@file) if option.key == :listen) or return
       Setting.new(option.read(entry.value, entry.place), entry.place)
+    end
+
+    # Rhebok's Timeout, of the file or of -O.
+    def by_timeout(option)
+      timeout = RhebokOptions::TIMEOUT
+      in_file(timeout) || given(timeout) if RhebokOptions::TIMEOUTS.include?(option.key)
     end
 
     # A blank variable counts as not set.
@@ -61,9 +68,8 @@ module Bontebok
     def by_default(option)
       return Setting.new(FILE, "found") if option.key == :config_file && File.file?(FILE)
       return Setting.new(ConfigStyles.name_of(self[:config_file]), "file name") if style_of_file?(option)
-      return Setting.new(default(option), "default") unless TIMEOUTS.include?(option.key) && self[:timeout]
 
-      Setting.new(self[:timeout], "Timeout, #{source(:timeout)}")
+      Setting.new(default(option), "default")
     end
 
     def style_of_file?(option)

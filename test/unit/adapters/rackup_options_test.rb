@@ -11,7 +11,7 @@ class RackupOptionsTest < Support::TestCase
 
   # { option of the server Rhebok => [a value as users type it, the default of Bontebok under rackup] }. Options for
   # addresses and for code are left out.
-  RHEBOK = { MaxWorkers: ["8", 5], Timeout: ["30", 300_000], MaxRequestPerChild: ["500", 1000],
+  RHEBOK = { MaxWorkers: ["8", 5], MaxRequestPerChild: ["500", 1000],
              ErrRespawnInterval: ["3", 1000],
              OobGC: ["true", false], MaxGCPerRequest: ["9", 50], BackLog: ["64", 4096], ReusePort: ["yes", false], ChunkedTransfer: ["1", false] }.freeze
 
@@ -20,11 +20,21 @@ class RackupOptionsTest < Support::TestCase
     untyped = config
     typed = config(**RHEBOK.transform_values(&:first))
     assert_equal(RHEBOK.values.map(&:last), options.map { |option| untyped[option.key] })
-    assert_equal([8, 30_000, 500, 3000, true, 9, 64, true, true],
+    assert_equal([8, 500, 3000, true, 9, 64, true, true],
                  options.map { |option| typed[option.key] })
     assert_equal ["rackup -O"], options.map { |option| typed.source(option.key) }.uniq
-    assert_equal([1, 300_000, 300_000, 300_000],
-                 %i[threads header_timeout body_timeout write_timeout].map { |key| untyped[key] })
+    assert_equal 1, untyped[:threads]
+  end
+
+  def test_timeout_sets_three_timeouts
+    keys = %i[header_timeout body_timeout write_timeout]
+    assert_equal([300_000] * 3, keys.map { |key| config[key] })
+    assert_equal(["Rhebok's default"] * 3, keys.map { |key| config.source(key) })
+    given = config(Timeout: "30", BodyTimeout: "20")
+    assert_equal([30_000, 20_000, 30_000], keys.map { |key| given[key] })
+    assert_equal(["rackup -O"] * 3, keys.map { |key| given.source(key) })
+    assert_equal "Value of HeaderTimeout, BodyTimeout and WriteTimeout. Default: 300.",
+                 Bontebok::RackupOptions.help["Timeout=SECONDS"]
   end
 
   def test_options_have_the_names_of_the_table

@@ -86,11 +86,17 @@ class ConfigTest < Support::TestCase
     assert_equal 3, config({ max_workers: %w[2 3] })[:max_workers]
   end
 
-  def test_timeout_is_the_default_of_three_timeouts
-    config = config({ timeout: ["7"], body_timeout: ["9"] })
-    assert_equal [7000, 9000, 7000, 75_000], values(config, :header_timeout, :body_timeout, :write_timeout,
+  def test_the_timeout_of_rhebok_is_the_default_of_three_timeouts
+    path = temp_file("bontebok.rb", "body_timeout 9\ntimeout 7\n")
+    config = config({ config_file: [path], write_timeout: ["8"] }, given: { timeout: ["6"] })
+    assert_equal [7000, 9000, 8000, 75_000], values(config, :header_timeout, :body_timeout, :write_timeout,
                                                     :keepalive_timeout)
-    assert_equal "Timeout, command line", config.source(:header_timeout)
+    assert_equal ["#{path}:2", "#{path}:1", "command line"],
+                 %i[header_timeout body_timeout write_timeout].map { |key| config.source(key) }
+    error = assert_raises(Bontebok::UsageError) { config(given: { timeout: ["soon"] }) }
+    assert_match(/\Arackup -O: Timeout wants a time/, error.message)
+    Bontebok::Config.new({}, given: { timeout: ["soon"] }, faults: faults = [], env: {})
+    assert_equal [error.message], faults.map(&:message)
   end
 
   def test_core_settings_have_the_values_of_the_options

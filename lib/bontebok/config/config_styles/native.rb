@@ -26,10 +26,11 @@ module Bontebok
         define_method(name) { |hook = nil, &block| @configuration.add_hook(name, hook || block) }
       end
 
-      # Rhebok's address. A file for Rhebok may have any name.
+      # Options of Rhebok. A file for Rhebok may have any name.
       option :host
       option :port
       option :path
+      option RhebokOptions::TIMEOUT.key
 
       RhebokOptions::ADVICE.each { |name, (_, advice)| advise advice, name }
 

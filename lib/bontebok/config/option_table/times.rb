@@ -12,10 +12,6 @@ module Bontebok
       TITLE = "Timeouts"
 
       OPTIONS = [
-        Option.new("Timeout", DURATION, nil,
-                   "Default for HeaderTimeout, BodyTimeout and WriteTimeout. If one of these three options is set, " \
-                   "its own value applies.",
-                   section: TITLE),
         Option.new("HeaderTimeout", DURATION, 30_000,
                    "Time for a whole request head. The time begins with the first byte. After this time, the client " \
                    "gets 408.",
