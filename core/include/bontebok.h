@@ -167,8 +167,7 @@ struct bb_request {
     X(check_client_connection, 0)                                                                            \
     X(queue_timeout, 0)                                                                                      \
     X(max_queue, 0)                                                                                          \
-    X(chunked_transfer, 1)                                                                                   \
-    X(spread, 1)
+    X(chunked_transfer, 1)
 
 struct bb_settings {
 #define BB_SETTING_FIELD(name, default_value) uint64_t name;

@@ -1,5 +1,5 @@
-/* lane_spread.c: gives each lane (a thread that serves requests) an even share of the new connections (option
- * Spread). The kernel always wakes the first lane of its wait queue. A lane that leaves the queue and enters
+/* lane_spread.c: gives each lane (a thread that serves requests) an even share of the new connections. The
+ * kernel always wakes the first lane of its wait queue. A lane that leaves the queue and enters
  * it again goes to the end. A lane does this when it has had more requests than the mean (see lead()). Doing
  * this after a fixed number of connections would not make the shares even, because lanes also go to the end
  * for other reasons (set_owner.h), some lanes more often than others. */
@@ -42,8 +42,7 @@ void bb__lane_take_turns(struct bb_lane *lane)
         lane->spread.look -= lane->accept.count;
         return;
     }
-    if (!lane->intake.slot || !lane->worker->settings.spread || lane->context.draining || !waits(lane))
-        return;
+    if (!lane->intake.slot || lane->context.draining || !waits(lane)) return;
     struct bb__scoreboard_sum sum = bb__scoreboard_sum(lane->worker->scoreboard, lane->context.now);
     int64_t more = lead(lane, &sum);
     lane->spread.look =

@@ -25,11 +25,10 @@ struct pair {
     struct host *host;
 };
 
-static struct pair new_pair(bool spread)
+static struct pair new_pair(void)
 {
     struct pair pair;
     struct bb_settings settings = host_settings();
-    settings.spread = spread;
     assert_int_equal(bb_scoreboard_new(&pair.scoreboard, 8), BB_OK);
     pair.host = host_new(&settings, AF_UNIX);
     pair.other = bb__scoreboard_claim(pair.scoreboard);
@@ -75,7 +74,7 @@ static unsigned turns(struct pair *pair, int count, unsigned others)
 static void test_a_lane_with_more_than_others_becomes_the_last(void **state)
 {
     (void)state;
-    struct pair pair = new_pair(true);
+    struct pair pair = new_pair();
     assert_int_equal(turns(&pair, 30, 0), 0);
     assert_in_range(turns(&pair, 34, 0), 31, 33);
     free_pair(&pair);
@@ -84,7 +83,7 @@ static void test_a_lane_with_more_than_others_becomes_the_last(void **state)
 static void test_even_shares_need_no_turns(void **state)
 {
     (void)state;
-    struct pair pair = new_pair(true);
+    struct pair pair = new_pair();
     assert_int_equal(turns(&pair, 200, 1), 0);
     free_pair(&pair);
 }
@@ -92,7 +91,7 @@ static void test_even_shares_need_no_turns(void **state)
 static void test_a_lane_with_less_than_others_stays_the_first(void **state)
 {
     (void)state;
-    struct pair pair = new_pair(true);
+    struct pair pair = new_pair();
     (void)turns(&pair, 40, 0);
     atomic_fetch_add(&pair.other->requests, 100);
     assert_int_equal(turns(&pair, 80, 0), 0);
@@ -102,7 +101,7 @@ static void test_a_lane_with_less_than_others_stays_the_first(void **state)
 static void test_no_turns_are_taken_if_no_other_lane_can_serve(void **state)
 {
     (void)state;
-    struct pair pair = new_pair(true);
+    struct pair pair = new_pair();
     atomic_store(&pair.other->began, 1); /* ms; the other lane is busy with a long request */
     assert_int_equal(turns(&pair, 200, 0), 0);
     free_pair(&pair);
@@ -113,7 +112,7 @@ static void test_no_turns_are_taken_if_no_other_lane_can_serve(void **state)
 static void test_a_new_lane_has_nothing_to_catch_up_with(void **state)
 {
     (void)state;
-    struct pair pair = new_pair(true);
+    struct pair pair = new_pair();
     atomic_store(&pair.other->requests, 1000000);
     (void)turns(&pair, 32, 1);
     assert_in_range(turns(&pair, 64, 0), 31, 33);
@@ -125,18 +124,10 @@ static void test_a_new_lane_has_nothing_to_catch_up_with(void **state)
 static void test_connections_that_come_together_are_one_turn(void **state)
 {
     (void)state;
-    struct pair pair = new_pair(true);
+    struct pair pair = new_pair();
     assert_in_range(turns(&pair, 64, 0), 32, 33);
     /* The lane leaves the kernel's wait queue at most once per group of 8 connections. */
     assert_in_range(turns_at_a_time(&pair, 64, 8, 0), 0, 8);
-    free_pair(&pair);
-}
-
-static void test_no_turns_are_taken_without_spread(void **state)
-{
-    (void)state;
-    struct pair pair = new_pair(false);
-    assert_int_equal(turns(&pair, 200, 0), 0);
     free_pair(&pair);
 }
 
@@ -149,7 +140,6 @@ int main(void)
         cmocka_unit_test(test_no_turns_are_taken_if_no_other_lane_can_serve),
         cmocka_unit_test(test_a_new_lane_has_nothing_to_catch_up_with),
         cmocka_unit_test(test_connections_that_come_together_are_one_turn),
-        cmocka_unit_test(test_no_turns_are_taken_without_spread),
     };
     return cmocka_run_group_tests_name("lane_spread", tests, NULL, NULL);
 }

@@ -31,11 +31,6 @@ module Bontebok
                    "TCP ports (SO_REUSEPORT) and to files of unix sockets. A server that stops leaves new " \
                    "connections to the other servers.",
                    section: TITLE, aliases: [:reuseport]),
-        Option.new("Spread", SWITCH, true,
-                   "Distribute new connections evenly among the workers. Among idle workers, a worker that has " \
-                   "served more requests than the others accepts new connections last. false: a few workers, with " \
-                   "warm caches, serve all requests while they are fast enough.",
-                   section: TITLE, core: true),
         Option.new("TrustedProxies", OptionTypes::Networks.new, "unix 127.0.0.0/8 ::1",
                    "Proxies with a trusted X-Request-Start. In this request field, a proxy sends the time when it " \
                    "received the request. The value of the option is a list of addresses and networks with spaces " \
