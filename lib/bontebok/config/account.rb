@@ -6,21 +6,14 @@ require_relative "../start_error"
 require_relative "../usage_error"
 
 module Bontebok
-  # The user and the group of the application (options User and Group). Used by Config, the supervisor and the masters
+  # The user and the group of the application (option User). Used by Config, the supervisor and the masters
   # (they fork the workers). The supervisor stays root, because it must remove the pid file and sockets, and open log
   # files again in root's directories. A master becomes the user before it loads anything. So its workers, and all
   # processes that the workers fork, run as this user from their start. Without User, or if the process runs as that
   # user already, nothing changes.
   class Account
-    # Raised if the user or the group does not exist. option: :user or :group.
-    class Unknown < UsageError
-      attr_reader :option
-
-      def initialize(option, message)
-        super(message)
-        @option = option
-      end
-    end
+    # Raised if the user or the group does not exist.
+    class Unknown < UsageError; end
 
     # Valid numbers. (uid_t) -1 is excluded, because it means "unchanged" in system calls such as chown(2).
     NUMBERS = (0...0xffff_ffff)
@@ -29,8 +22,7 @@ module Bontebok
     attr_reader :uid
 
     # user, group: a name, a number as text, or nil. Raises Unknown.
-    def initialize(user, group)
-      raise Unknown.new(:group, "Group needs User, which is not set") if group && !user
+    def initialize(user = nil, group = nil)
       return unless user
 
       @entry = entry(:getpwnam, :getpwuid, user)
@@ -169,7 +161,7 @@ module Bontebok
     def group_of_user
       return @entry.gid if @entry
 
-      raise Unknown.new(:user, "the user #{@name} has no primary group: set Group as well")
+      raise Unknown, "the user #{@name} has no primary group: write #{@name}:GROUP"
     end
 
     def group_id(group)
@@ -183,10 +175,11 @@ module Bontebok
       nil
     end
 
-    def number(account, option)
+    # kind: for the message.
+    def number(account, kind)
       return account.to_i if account.match?(/\A\d+\z/) && NUMBERS.cover?(account.to_i)
 
-      raise Unknown.new(option, "there is no #{option} #{account}")
+      raise Unknown, "there is no #{kind} #{account}"
     end
   end
 end

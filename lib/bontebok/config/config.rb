@@ -49,7 +49,7 @@ module Bontebok
       check_request_limits
       name_unread_file
       workers
-      note_faults { account } || @account = Account.new(nil, nil)
+      note_faults { account } || @account = Account.new
       freeze
     end
 
@@ -97,9 +97,9 @@ module Bontebok
 
     # The user that the application runs as.
     def account
-      @account ||= Account.new(self[:user], self[:group])
+      @account ||= Account.new(*self[:user]&.split(":"))
     rescue Account::Unknown => e
-      raise UsageError, "#{source(e.option)}: #{e.message}"
+      raise UsageError, "#{source(:user)}: #{e.message}"
     end
 
     def development?

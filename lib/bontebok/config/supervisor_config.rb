@@ -11,13 +11,12 @@ module Bontebok
   # this part to the supervisor. So the supervisor runs no configuration file, which may belong to another user. The
   # user of the server does not change (option User).
   class SupervisorConfig
-    VALUES = %i[backlog reuse_port socket_mode socket_owner socket_group log stdout access_log log_format
+    VALUES = %i[backlog reuse_port socket_mode socket_owner log stdout access_log log_format
                 log_level control restart_file signal_hup err_respawn_interval graceful_timeout hijack_timeout
                 deploy_timeout worker_timeout worker_boot_timeout drain_delay keep_former
                 deploy_surge].freeze
     PATHS = %i[log stdout restart_file].freeze
-    TEXTS = %i[log stdout access_log log_format log_level control restart_file signal_hup socket_owner
-               socket_group].freeze
+    TEXTS = %i[log stdout access_log log_format log_level control restart_file signal_hup socket_owner].freeze
     SWITCHES = %i[reuse_port].freeze
     CHOICES = %i[listen backlog].freeze
 

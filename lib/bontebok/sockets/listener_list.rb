@@ -67,7 +67,7 @@ module Bontebok
       end
 
       def access(config)
-        SocketAccess.new(mode: config[:socket_mode], owner: config[:socket_owner], group: config[:socket_group])
+        SocketAccess.new(mode: config[:socket_mode], owner: config[:socket_owner])
       end
     end
   end

@@ -11,9 +11,11 @@ module Bontebok
     O_PATH = 0o10000000
     private_constant :O_PATH
 
-    # owner, group: a name, a number as text, or nil (not changed). Raises StartError.
-    def initialize(mode:, owner: nil, group: nil)
+    # owner: USER, USER:GROUP, :GROUP or nil. Each part is a name or a number. A part that is missing does not change.
+    # Raises StartError.
+    def initialize(mode:, owner: nil)
       @mode = mode
+      owner, group = owner.to_s.split(":")
       @owner = id(owner) { |name| Etc.getpwnam(name).uid }
       @group = id(group) { |name| Etc.getgrnam(name).gid }
     rescue ArgumentError => e
@@ -42,7 +44,7 @@ module Bontebok
     end
 
     def id(name)
-      return if name.nil?
+      return if name.to_s.empty?
 
       name.match?(/\A\d+\z/) ? name.to_i : yield(name)
     end

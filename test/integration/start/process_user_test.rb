@@ -106,10 +106,10 @@ class ProcessUserTest < Support::TestCase
   end
 
   def test_an_unknown_user_or_group_is_rejected
-    file = temp_file("a.rb", "user 'nobody'\ngroup 'no-such'\n")
+    file = temp_file("a.rb", "\nuser 'nobody:no-such'\n")
     { %w[--user no-such] => [2, "command line: there is no user no-such"],
-      %w[--user nobody --group no-such] => [2, "command line: there is no group no-such"],
-      %w[--group daemon] => [2, "command line: Group needs User, which is not set"],
+      %w[--user nobody:no-such] => [2, "command line: there is no group no-such"],
+      %w[--user :daemon] => [2, "command line: User wants a user, or USER:GROUP, not \":daemon\""],
       %W[-c #{file}] => [2, "#{file}:2: there is no group no-such"] }.each do |args, (status, message)|
       assert_fails status, message, args, rackup: APP
     end

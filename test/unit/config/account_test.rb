@@ -4,7 +4,7 @@ require "json"
 require "test_helper"
 require "bontebok/config/account"
 
-# Tests the options User and Group, and how a process changes to this user. A test that needs root forks a process.
+# Tests the option User, and how a process changes to this user. A test that needs root forks a process.
 class AccountTest < Support::TestCase
   NOBODY = Etc.getpwnam("nobody")
 
@@ -19,9 +19,8 @@ class AccountTest < Support::TestCase
 
   def test_unknown_users_and_groups_are_errors
     { ["no-such", nil] => "there is no user no-such", %w[nobody no-such] => "there is no group no-such",
-      ["4711", nil] => "the user 4711 has no primary group: set Group as well",
-      ["4294967295", nil] => "there is no user 4294967295", ["9" * 30, nil] => "there is no user #{'9' * 30}",
-      [nil, "daemon"] => "Group needs User, which is not set" }.each do |(user, group), message|
+      ["4711", nil] => "the user 4711 has no primary group: write 4711:GROUP",
+      ["4294967295", nil] => "there is no user 4294967295", ["9" * 30, nil] => "there is no user #{'9' * 30}" }.each do |(user, group), message|
       error = assert_raises(Bontebok::UsageError, message) { Bontebok::Account.new(user, group) }
       assert_equal [message, 2], [error.message, error.exit_status]
     end

@@ -26,15 +26,17 @@ class UnixListenerTest < Support::UnixListenerCase
 
   def test_the_file_has_the_configured_mode_and_group
     group = Process.uid.zero? ? 4 : Process.gid
-    listening(mode: 0o640, owner: Etc.getpwuid.name, group: group.to_s)
+    listening(mode: 0o640, owner: "#{Etc.getpwuid.name}:#{group}")
     stat = File.stat(@path)
     assert_equal [0o640, Process.uid, group], [stat.mode & 0o777, stat.uid, stat.gid]
+    listening(other = "#{temp_dir}/other.sock", owner: ":#{group}")
+    assert_equal [Process.uid, group], File.stat(other).then { |one| [one.uid, one.gid] }
   end
 
   def test_an_unknown_owner_or_group_is_an_error
     error = assert_raises(Bontebok::StartError) { listener(owner: "nobody-of-this-name") }
     assert_match(/\Athe owner of unix sockets: can't find user for nobody-of-this-name/, error.message)
-    error = assert_raises(Bontebok::StartError) { listener(group: "no-such-group") }
+    error = assert_raises(Bontebok::StartError) { listener(owner: ":no-such-group") }
     assert_match(/\Athe owner of unix sockets: can't find group for no-such-group/, error.message)
   end
 

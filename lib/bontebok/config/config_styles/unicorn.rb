@@ -50,8 +50,7 @@ module Bontebok
 
       # Without `group`, the process gets the user's group. In unicorn, the process keeps root's group.
       def user(name, group = nil)
-        @configuration.set(:user, name)
-        @configuration.set(:group, group)
+        @configuration.set(:user, name && [name, group].compact.join(":"))
       end
 
       # The logger is only for hooks that call `server.logger`. The server's own log is set by the option Log.

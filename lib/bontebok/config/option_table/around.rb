@@ -17,14 +17,12 @@ module Bontebok
                    "there. If the configuration file sets Directory, relative file names in all lines of the file " \
                    "begin there. Ruby code before the line with Directory runs in the former directory.",
                    section: TITLE, default_text: "current directory"),
-        Option.new("User", ACCOUNT, nil,
-                   "User of the application, a name or a number. Only root can start a server with another user. The " \
-                   "supervisor stays root and binds the addresses. A master changes to the user before it loads the " \
+        Option.new("User", USER, nil,
+                   "User of the application, as in app or app:www. Each part is a name or a number. Without :GROUP, " \
+                   "the group is the user's own. Only root can start a server with another user. The supervisor " \
+                   "stays root and binds the addresses. A master changes to the user before it loads the " \
                    "application. HOME, USER and LOGNAME are set for this user.",
                    section: TITLE, default_text: "unchanged"),
-        Option.new("Group", ACCOUNT, nil,
-                   "Group of the application, a name or a number. User must be set, too.",
-                   section: TITLE, default_text: "User's group"),
         Option.new("Umask", OptionTypes::FileMode.new, nil,
                    "Permissions that new files do not get. An example is 0027. The umask applies to log files and to " \
                    "the files of the application, but not to unix sockets (SocketMode).",

@@ -46,12 +46,9 @@ module Bontebok
         Option.new("SocketMode", OptionTypes::FileMode.new, 0o777,
                    "Mode of the files of unix sockets. A process that may write to such a file may connect.",
                    section: TITLE),
-        Option.new("SocketOwner", ACCOUNT, nil,
-                   "Owner of the files of unix sockets, a name or a number. Only root can set another owner.",
-                   section: TITLE),
-        Option.new("SocketGroup", ACCOUNT, nil,
-                   "Group of the files of unix sockets, a name or a number. Only root can set a group that the " \
-                   "server does not belong to.",
+        Option.new("SocketOwner", OWNER, nil,
+                   "Owner of unix socket files: app, app:www or :www. Each part is a name or a number. Only root can " \
+                   "set another user, or a group that the server does not belong to.",
                    section: TITLE)
       ].freeze
     end

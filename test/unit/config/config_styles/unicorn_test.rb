@@ -48,7 +48,9 @@ class ConfigStylesUnicornTest < Support::TestCase
   end
 
   def test_user_sets_user_and_group
-    assert_equal({ user: "app", group: "www" }, values("user 'app', 'www'"))
+    assert_equal({ user: "app:www" }, values("user 'app', 'www'"))
+    assert_equal({ user: "app" }, values("user 'app'"))
+    assert_empty values("user nil")
     assert_equal({ user: "app" }, values("user 'app'"))
   end
 
