@@ -10,7 +10,7 @@ module Bontebok
     # Options of other sections.
     MORE = %i[threads environment graceful_timeout log_format log_level access_log access_log_format].freeze
     # Options of SECTIONS that need a process of the server.
-    LESS = %i[worker_timeout hijack_timeout health_host health_headers warm_up ready_path live_path].freeze
+    LESS = %i[worker_timeout hijack_timeout health_headers warm_up ready_path live_path].freeze
     OPTIONS = (SECTIONS.flat_map { |section| section::OPTIONS.map(&:key) } + MORE - LESS).freeze
     # The effective values of options that are not given. At a stop, an idle connection is closed after 100 ms, because
     # its client is often a part of the program that waits for the stop.

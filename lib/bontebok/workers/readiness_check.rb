@@ -48,9 +48,9 @@ module Bontebok
     end
 
     def request(path)
-      fields = @config[:health_headers].map { |field| "#{field}\r\n" }.join
-      "GET #{path} HTTP/1.1\r\nHost: #{@config[:health_host]}\r\nConnection: close\r\n" \
-        "User-Agent: #{RackEnv::SERVER_SOFTWARE}\r\n#{fields}\r\n"
+      fields = ["Connection: close", "User-Agent: #{RackEnv::SERVER_SOFTWARE}", *@config[:health_headers]]
+      fields << "Host: localhost" unless fields.any?(/\AHost:/i)
+      ["GET #{path} HTTP/1.1", *fields, "", ""].join("\r\n")
     end
 
     # Yields a listener whose connections a lane of its own serves.

@@ -22,10 +22,12 @@ class ReadinessTest < Support::TestCase
 
   def test_a_worker_asks_itself_before_it_serves
     release(1, "config.ru" => APP)
-    server = start("--warm-up", "/one /two", "--health-host", "app.example", "--health-headers",
-                   "X-Forwarded-Proto: https")
+    server = start("--warm-up", "/one /two", "--health-headers", "host: app.example",
+                   "--health-headers", "X-Forwarded-Proto: https")
     server.wait_for_output(%r{asked: /one app.example https\nasked: /two .*\nasked: /up app.*https\n.*w1 g1 ready}m)
     refute_match(%r{asked: /two.*asked: /two}m, server.output.text)
+    server.stop
+    start.wait_for_output(%r{asked: /up localhost$})
   end
 
   def test_a_generation_that_does_not_answer_fails_the_deploy

@@ -34,7 +34,7 @@ class ServerConfigTest < Support::TestCase
                     max_worker_age max_worker_memory err_respawn_interval worker_boot_timeout
                     deploy_timeout deploy_surge keep_former drain_delay signal_hup oob_gc
                     max_gc_per_request
-                    directory user umask tag pidfile control restart_file health_host
+                    directory user umask tag pidfile control restart_file
                     health_headers warm_up ready_path live_path worker_timeout hijack_timeout log stdout], refused)
     refused.each { |key| assert_raises(ArgumentError) { config(key => "1") } }
   end

@@ -48,12 +48,10 @@ module Bontebok
                    "from itself. In a deploy, the deploy fails if the response is not 2xx. At other times the worker " \
                    "serves anyway, and the log has a warning.",
                    section: TITLE),
-        Option.new("HealthHost", OptionTypes::Text.new("HOST", /\A[!-~]{1,255}\z/, "a host name"), "localhost",
-                   "Host of the requests of a worker to itself. See HealthPaths and WarmUp.",
-                   section: TITLE),
         Option.new("HealthHeaders", OptionTypes::Fields.new, [].freeze,
-                   "Field of the requests of a worker to itself. For example, an application that redirects to https " \
-                   "needs `X-Forwarded-Proto: https`. The option may be given several times.",
+                   "Field of the requests of a worker to itself. See HealthPaths and WarmUp. For example, an " \
+                   "application that redirects to https needs `X-Forwarded-Proto: https`. `Host: app.example` " \
+                   "replaces `Host: localhost`. The option may be given several times.",
                    section: TITLE, repeated: true),
         Option.new("WarmUp", OptionTypes::Paths.new(4096), [].freeze,
                    "Paths that a new worker requests first, from itself. A response 5xx has the same effect as a " \
