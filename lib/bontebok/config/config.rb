@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "account"
+require_relative "boot_time"
 require_relative "config_file"
 require_relative "config_styles"
 require_relative "cpus"
@@ -13,6 +14,7 @@ module Bontebok
   # The effective value of every option, and the source of the value. The first of these sources that has a value wins:
   # command line, configuration file, options of the rackup command, environment, default.
   class Config
+    include BootTime
     include Defaults
     include Sources
     include Spreads
@@ -86,13 +88,6 @@ module Bontebok
     # The number of worker processes; `auto` is converted to a number. 0: one process that never forks.
     def workers
       @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
-    end
-
-    # The time for a worker to become ready, in seconds. Workers that load the application load it at the same time. If
-    # there are more workers than CPUs, the time is longer in proportion.
-    def boot_seconds
-      shares = self[:preload] ? 1 : [workers.fdiv(Cpus.new.count).ceil, 1].max
-      seconds(:worker_boot_timeout) * shares
     end
 
     # The user that the application runs as.

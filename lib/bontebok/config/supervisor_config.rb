@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "address"
+require_relative "boot_time"
 require_relative "option_table"
 require_relative "../start_error"
 require_relative "../system/file_name"
@@ -11,13 +12,14 @@ module Bontebok
   # this part to the supervisor. So the supervisor runs no configuration file, which may belong to another user. The
   # user of the server does not change (option User).
   class SupervisorConfig
+    include BootTime
+
     VALUES = %i[backlog reuse_port socket_mode socket_owner log stdout access_log log_format
                 log_level control restart_file signal_hup err_respawn_interval graceful_timeout hijack_timeout
-                deploy_timeout worker_timeout worker_boot_timeout drain_delay keep_former
-                deploy_surge].freeze
+                worker_timeout worker_boot_timeout preload drain_delay keep_former deploy_surge].freeze
     PATHS = %i[log stdout restart_file].freeze
     TEXTS = %i[log stdout access_log log_format log_level control restart_file signal_hup socket_owner].freeze
-    SWITCHES = %i[reuse_port].freeze
+    SWITCHES = %i[reuse_port preload].freeze
     CHOICES = %i[listen backlog].freeze
 
     attr_reader :workers, :account

@@ -64,9 +64,9 @@ class ControlTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  # DeployTimeout ends the first deploy, and a second deploy replaces a deploy that hangs.
+  # WorkerBootTimeout ends the first deploy, and a second deploy replaces a deploy that hangs.
   def test_one_deploy_at_a_time
-    server = start("--deploy-timeout", "3s")
+    server = start("--worker-boot-timeout", "3s")
     release(2, "config.ru" => "warn('at the gate')\nFile.read('#{temp_dir}/gate')")
     File.mkfifo("#{temp_dir}/gate")
     first = start_command("deploy", "--wait")

@@ -18,7 +18,7 @@ class ProcessGenerationsTest < Support::TestCase
   RUBY
 
   def test_a_bad_generation_is_stopped_and_the_former_generation_serves
-    server = start("--deploy-timeout", "3s")
+    server = start("--worker-boot-timeout", "3s")
     former = workers(server)
     temp_file("bad")
     change_restart_file
@@ -33,7 +33,7 @@ class ProcessGenerationsTest < Support::TestCase
   end
 
   def test_without_a_limit_the_former_generation_serves_until_the_next_generation_is_ready
-    server = start("--deploy-timeout", "0")
+    server = start("--worker-boot-timeout", "0")
     former = workers(server)
     temp_file("bad")
     change_restart_file
@@ -48,7 +48,7 @@ class ProcessGenerationsTest < Support::TestCase
   end
 
   def test_a_second_change_replaces_a_generation_that_is_not_ready
-    server = start("--deploy-timeout", "0")
+    server = start("--worker-boot-timeout", "0")
     former = workers(server)
     temp_file("bad")
     change_restart_file
@@ -62,7 +62,7 @@ class ProcessGenerationsTest < Support::TestCase
 
   def test_a_stop_while_the_next_generation_loads_ends_both_generations
     %w[TERM INT].each do |signal|
-      server = start("--deploy-timeout", "0")
+      server = start("--worker-boot-timeout", "0")
       temp_file("bad")
       change_restart_file
       server.wait_for_output(/g2 not all workers are ready/)
@@ -75,7 +75,7 @@ class ProcessGenerationsTest < Support::TestCase
   # WorkerBootTimeout limits the next generation only while the former master lives. If the former master has died, only
   # the next master can start workers, so the next master is not stopped.
   def test_the_next_generation_has_no_limit_after_the_former_master_has_died
-    server = start("--deploy-timeout", "10s")
+    server = start("--worker-boot-timeout", "10s")
     former = [master(server).pid, *workers(server)]
     temp_file("bad")
     change_restart_file

@@ -60,10 +60,10 @@ class ReadinessTest < Support::TestCase
 
   def test_a_health_request_that_hangs_ends_with_the_deploy
     release(1, "config.ru" => APP)
-    server = start("--deploy-timeout", "1s")
+    server = start("--worker-boot-timeout", "3s")
     release(2, "config.ru" => "run ->(_) { sleep }")
     server.signal("USR2")
-    server.wait_for_output(/did not get all of its workers ready within 1.0 s.*master \(pid \d+\) has left/m)
+    server.wait_for_output(/did not get all of its workers ready within 3\.0 s.*master \(pid \d+\) has left/m)
     assert_match(/release 1/, server.get.body)
   end
 

@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
+require "json"
 require "test_helper"
 require "bontebok/config/config"
+require "bontebok/config/supervisor_config"
 
 # Tests the defaults that come from the server that a configuration file is for.
 class ConfigHabitsTest < Support::TestCase
@@ -60,7 +62,7 @@ class ConfigHabitsTest < Support::TestCase
   end
 
   def test_defaults_can_be_replaced
-    config = config(defaults: { max_workers: 5, timeout: 300_000 }, env: { "RAILS_MAX_THREADS" => "2" })
+    config = config(defaults: { max_workers: 5, write_timeout: 300_000 }, env: { "RAILS_MAX_THREADS" => "2" })
     assert_equal [5, 2, 300_000, "default"], [*values(config, :max_workers, :threads, :write_timeout),
                                               config.source(:max_workers)]
   end
@@ -71,6 +73,16 @@ class ConfigHabitsTest < Support::TestCase
     written = { max_workers: [(4 * cpus).to_s], worker_boot_timeout: ["10"] }
     assert_equal [10, 40], [config(written), config(written.merge(preload: ["false"]))].map(&:boot_seconds)
     assert_equal 10, config(written.merge(preload: ["false"], max_workers: ["1"])).boot_seconds
+  end
+
+  # Another version of Bontebok may not send all values.
+  def test_the_supervisor_has_the_same_limits
+    former = config({ preload: ["false"] })
+    sent = config({ max_workers: [(4 * Bontebok::Cpus.new.count).to_s], worker_boot_timeout: ["10"] })
+    data = JSON.parse(JSON.dump(Bontebok::SupervisorConfig.dump(sent)))
+    assert_equal 10, Bontebok::SupervisorConfig.new(data, former).boot_seconds
+    data["values"].delete("preload")
+    assert_equal 40, Bontebok::SupervisorConfig.new(data, former).boot_seconds
   end
 
   private

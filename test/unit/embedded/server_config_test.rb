@@ -32,7 +32,7 @@ class ServerConfigTest < Support::TestCase
     refused = Bontebok::OptionTable::ALL.map(&:key) - Bontebok::ServerConfig::OPTIONS
     assert_equal(%i[max_workers config_file config_style rackup preload max_request_per_child
                     max_worker_age max_worker_memory err_respawn_interval worker_boot_timeout
-                    deploy_timeout deploy_surge keep_former drain_delay signal_hup oob_gc
+                    deploy_surge keep_former drain_delay signal_hup oob_gc
                     max_gc_per_request
                     directory user umask tag pidfile control restart_file
                     health_headers warm_up ready_path live_path worker_timeout hijack_timeout log stdout], refused)

@@ -66,18 +66,16 @@ module Bontebok
                    "In a deploy, the former workers serve until the new ones have been ready for this time.",
                    section: TITLE),
         Option.new("WorkerBootTimeout", DURATION, 60_000,
-                   "Time for a worker to become ready. With Preload false it includes the time for loading the " \
-                   "application; if there are more workers than CPUs, it is longer in proportion. A worker that " \
-                   "takes longer is killed and has failed (ErrRespawnInterval). 0: no limit.",
-                   section: TITLE),
-        Option.new("DeployTimeout", DURATION, 60_000,
-                   "Time for a new release to become ready in a deploy. If the new master and its workers take " \
-                   "longer, they are stopped, and the old workers continue to serve. 0: no limit.",
+                   "Time for a worker, and for a new release, to become ready. The time of a release, and with " \
+                   "Preload false that of a worker, includes loading the application. With Preload false and more " \
+                   "workers than CPUs, the time is longer in proportion. A worker that takes longer is killed and has " \
+                   "failed (ErrRespawnInterval). If the release of a deploy takes longer, its processes end, and the " \
+                   "old workers continue to serve; the value of the old release counts. 0: no limit.",
                    section: TITLE),
         Option.new("DeploySurge", COUNT, 0,
                    "Workers that a deploy starts at a time. When they are ready, as many old workers leave, and the " \
-                   "next ones are started. So the memory need not hold two generations. DeployTimeout applies to " \
-                   "each step. 0: all workers start at once, and the old ones leave at the end.",
+                   "next ones are started. So the memory need not hold two generations. WorkerBootTimeout applies " \
+                   "to each step. 0: all workers start at once, and the old ones leave at the end.",
                    section: TITLE),
         Option.new("KeepFormer", DURATION, 0,
                    "Time that the former master stays loaded after a deploy. In this time `bontebok rollback` lets " \

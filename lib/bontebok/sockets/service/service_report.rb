@@ -54,7 +54,7 @@ module Bontebok
 
       keep(listeners) unless state == :stopping
       tell(state, status)
-      late = late?(config.seconds(:deploy_timeout))
+      late = late?(config.boot_seconds)
       every(:extension, INTERVAL) { @manager.tell(EXTEND_TIMEOUT_USEC: EXTENSION * 1_000_000) unless late } if waited?
       watch(late, &alive) if @watchdog
       release if state == :stopping && listeners.listening?
@@ -142,7 +142,7 @@ module Bontebok
       Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond)
     end
 
-    # True if the start takes longer than DeployTimeout. A deploy or a stop has limits of its own.
+    # True if the start takes longer than WorkerBootTimeout. A deploy or a stop has limits of its own.
     def late?(seconds)
       @state == :starting && seconds.positive? && Clock.now - @since > seconds
     end

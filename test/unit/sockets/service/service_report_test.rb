@@ -22,11 +22,7 @@ class ServiceReportTest < Support::TestCase
       self.kept = listeners
     end
   end
-  Config = Struct.new(:limit) do
-    def seconds(key)
-      { deploy_timeout: limit }.fetch(key)
-    end
-  end
+  Config = Struct.new(:boot_seconds)
   Listeners = Struct.new(:listening?)
 
   def setup
@@ -97,7 +93,7 @@ class ServiceReportTest < Support::TestCase
     assert_empty tick(:stopping)
   end
 
-  def test_the_limit_of_the_service_manager_is_prolonged_until_deploy_timeout
+  def test_the_limit_of_the_service_manager_is_prolonged_until_worker_boot_timeout
     tick(:starting)
     assert_in_delta 5, report.step
     @now += 4
@@ -106,12 +102,12 @@ class ServiceReportTest < Support::TestCase
     assert_equal [extension], tick(:starting)
     @now += 60
     assert_empty tick(:starting)
-    @config.limit = 0
+    @config.boot_seconds = 0
     @now += 10
     assert_equal [extension], tick(:starting)
   end
 
-  # DeploySurge and a canary can take several times DeployTimeout.
+  # DeploySurge and a canary can take several times WorkerBootTimeout.
   def test_a_reload_and_a_stop_are_prolonged_without_a_limit
     %i[reloading stopping].each do |state|
       tick(:serving)
