@@ -140,9 +140,10 @@ struct bb_request {
 #define BB_ACCESS_LOG_MAX        256
 #define BB_ACCESS_LOG_FORMAT_MAX 1024
 
-/* Names and defaults of the settings: see docs/CONFIGURATION.md (max_target is MaxTarget). A switch is 0 or
- * 1. 0 means "no limit", but it is a limit in max_target, max_field_bytes, max_fields, spool_threshold and
- * response_buffer, and no time in keepalive_timeout, keepalive_drain and graceful_timeout. */
+/* Names and defaults of the settings: see docs/CONFIGURATION.md (max_target is MaxTarget). SpoolThreshold
+ * is spool_threshold for requests and response_buffer for responses. A switch is 0 or 1. 0 means "no limit",
+ * but it is a limit in max_target, max_field_bytes, max_fields, spool_threshold and response_buffer, and no
+ * time in keepalive_timeout, keepalive_drain and graceful_timeout. */
 #define BB_SETTINGS(X)                                                                                       \
     X(max_target, 16 * 1024)                                                                                 \
     X(max_field_bytes, 64 * 1024)                                                                            \

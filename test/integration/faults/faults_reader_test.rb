@@ -93,7 +93,7 @@ class FaultsReaderTest < Support::TestCase
   # The second crowd finds room within SpoolMax only if the files of the first crowd are gone from SpoolDir.
   def test_a_crowd_that_reads_nothing_does_not_occupy_the_lane
     start_watched(listen: :tcp, args: ["--write-timeout", WRITE_TIMEOUT.to_s, "--spool-max", "200M",
-                                       "--response-buffer", "64K"], rackup: APPLICATION)
+                                       "--spool-threshold", "64K"], rackup: APPLICATION)
     before = private_bytes
     2.times do |round|
       crowd = Array.new(CROWD) { Support::Client.new(@server.address).tap { |client| client.request("GET", "/8") } }
@@ -160,7 +160,7 @@ class FaultsReaderTest < Support::TestCase
     end
   end
 
-  # A response that fits into ResponseBuffer needs no file.
+  # A response that fits into SpoolThreshold needs no file.
   def test_responses_that_nobody_reads_do_not_occupy_the_lane
     start_watched(listen: :unix, args: %w[--write-timeout 30], rackup: <<~RUBY)
       run ->(_env) { [200, {}, ["x" * 900_000]] }

@@ -100,6 +100,8 @@ class ConfigTest < Support::TestCase
   end
 
   def test_core_settings_have_the_values_of_the_options
+    settings = config({ spool_threshold: ["2K"] }).core_settings
+    assert_equal [2048, 2048], settings.values_at(:spool_threshold, :response_buffer)
     settings = config({ server: ["x/1"], spool_dir: ["/var/tmp"], allow_underscore_headers: ["true"] }).core_settings
     assert_equal [true, "x/1", "/var/tmp", 16_384, ""],
                  settings.values_at(:allow_underscore_headers, :server_name, :spool_dir, :max_target, :ready_path)

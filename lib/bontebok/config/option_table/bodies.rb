@@ -13,12 +13,15 @@ module Bontebok
 
       OPTIONS = [
         Option.new("SpoolThreshold", SIZE, 1 << 20,
-                   "Maximum size of a request body in memory. A longer body goes to a file in SpoolDir.",
+                   "Maximum size of a body in memory. A longer request body goes to a file in SpoolDir. If a client " \
+                   "is too slow for a response, the thread serves the next request; this size of the unsent bytes " \
+                   "stays in memory, and the rest goes to a file. The unsent bytes of all connections of a worker " \
+                   "together may use 64 times this size of memory. If they use more, all unsent bytes go to files.",
                    section: TITLE, core: true),
         Option.new("SpoolDir", DIRECTORY, "/tmp",
-                   "Directory for files with bodies. The files have request bodies above SpoolThreshold and " \
-                   "responses above ResponseBuffer. The directory should be on a disk, not in memory. If the option " \
-                   "is set, the environment variable TMPDIR gets the same value, for Rack's own temporary files.",
+                   "Directory for files with bodies (SpoolThreshold). The directory should be on a disk, not in " \
+                   "memory. If the option is set, the environment variable TMPDIR gets the same value, for Rack's own " \
+                   "temporary files.",
                    section: TITLE, environment_variables: ["TMPDIR"]),
         Option.new("SpoolMax", SIZE, 1 << 30,
                    "Maximum size of the bodies that a worker holds. The limit counts all request bodies, and the " \
@@ -36,11 +39,6 @@ module Bontebok
                    "while a client sends slowly, so use this option only for the paths that need it. none: the " \
                    "application is called when the whole body has arrived.",
                    section: TITLE),
-        Option.new("ResponseBuffer", SIZE, 1 << 20,
-                   "Maximum size of a response's unsent part in memory. If a client is too slow, the rest goes to a " \
-                   "file in SpoolDir, and the thread serves the next request. All connections of a worker together " \
-                   "may use 64 times this size of memory. If they use more, all unsent bytes go to files.",
-                   section: TITLE, core: true),
         Option.new("ChunkedTransfer", SWITCH, true,
                    "Send responses of unknown length in chunks. Only HTTP/1.1 clients get chunks. Without chunks, " \
                    "the server closes the connection at the end of the response.",
