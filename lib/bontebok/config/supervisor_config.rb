@@ -14,9 +14,9 @@ module Bontebok
   class SupervisorConfig
     include BootTime
 
-    VALUES = %i[backlog reuse_port socket_mode socket_owner log stdout access_log log_format
-                log_level control restart_file signal_hup err_respawn_interval graceful_timeout hijack_timeout
-                worker_timeout worker_boot_timeout preload drain_delay keep_former deploy_surge].freeze
+    VALUES = %i[backlog reuse_port socket_mode socket_owner log stdout access_log log_format log_level control
+                restart_file signal_hup err_respawn_interval graceful_timeout hijack_timeout worker_timeout
+                worker_boot_timeout preload drain_delay keep_former deploy_surge].freeze
     PATHS = %i[log stdout restart_file].freeze
     TEXTS = %i[log stdout access_log log_format log_level control restart_file signal_hup socket_owner].freeze
     SWITCHES = %i[reuse_port preload].freeze
