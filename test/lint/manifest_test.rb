@@ -48,7 +48,7 @@ class ManifestTest < Lint::TestCase
   end
 
   def run!(*command, env: {}, **options)
-    child = Support::ChildProcess.run(*command, env: BARE.merge(env), limit: 120, **options)
+    child = Support::ChildProcess.run(*command, env: BARE.merge(env), limit: 300, **options)
     assert_predicate child.status, :success?, child.output.text
     child.output.text
   end

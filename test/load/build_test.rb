@@ -29,7 +29,7 @@ class BuildTest < LoadTest
     path = build(sources: fake_sources)
     assert_match(%r{\A#{@cache}/bontebok/\h{16}/bontebok-bench\z}, path)
     assert_equal([0o700] * 2, [1, 2].map { |levels| File.stat(File.dirname(path, levels)).mode & 0o777 })
-    assert_equal path, program(env: { "CC" => "false" }, sources: fake_sources).path { flunk }
+    assert_equal(path, program(env: { "CC" => "false" }, sources: fake_sources).path { flunk })
     refute_equal path, build(sources: fake_sources("int main(void) { return 3; }\n")), "the sources have changed"
   end
 
@@ -93,7 +93,7 @@ class BuildTest < LoadTest
   def fifo(name)
     path = File.join(temp_dir, name)
     File.mkfifo(path)
-    File.open(path, "r+").tap { |file| file.sync = true }
+    File.new(path, "r+").tap { |file| file.sync = true }
   end
 
   def move_and_link(directory)
