@@ -18,7 +18,7 @@ class CLITest < Support::TestCase
     assert_equal [0, "", "MaxWorkers\n"], [status, err, out.lines.first]
     assert_includes out.tr("\n", " "), Bontebok::OptionTable[:max_workers].help
     assert_equal <<~TEXT, out[/^Default.*/m]
-      Default             auto
+      Default             0 in development, else auto
       Command line        -w, --max-workers, --workers N|auto
       Environment         WEB_CONCURRENCY
       Configuration file  max_workers, workers
