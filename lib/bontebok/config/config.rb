@@ -111,7 +111,8 @@ module Bontebok
       texts = %i[spool_dir trusted_proxies access_log access_log_format ready_path live_path]
       settings = (OptionTable.core.map(&:key) + texts).to_h { |key| [key, self[key]] }
       settings.merge(server_name: self[:server], response_buffer: self[:spool_threshold],
-                     x_sendfile: self[:x_sendfile].join("\n"), health_paths: self[:health_paths].join(" "), unbuffered_bodies: self[:unbuffered_bodies].join(" "))
+                     x_sendfile: self[:x_sendfile].join("\n"), health_paths: self[:health_paths].join(" "),
+                     unbuffered_bodies: self[:unbuffered_bodies].join(" "))
     end
 
     # [[name, value as text, source], ...] in the order of the table.

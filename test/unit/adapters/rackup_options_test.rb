@@ -11,9 +11,9 @@ class RackupOptionsTest < Support::TestCase
 
   # { option of the server Rhebok => [a value as users type it, the default of Bontebok under rackup] }. Options for
   # addresses and for code are left out.
-  RHEBOK = { MaxWorkers: ["8", 5], MaxRequestPerChild: ["500", 1000],
-             ErrRespawnInterval: ["3", 1000],
-             OobGC: ["true", false], MaxGCPerRequest: ["9", 50], BackLog: ["64", 4096], ReusePort: ["yes", false], ChunkedTransfer: ["1", false] }.freeze
+  RHEBOK = { MaxWorkers: ["8", 5], MaxRequestPerChild: ["500", 1000], ErrRespawnInterval: ["3", 1000],
+             OobGC: ["true", false], MaxGCPerRequest: ["9", 50], BackLog: ["64", 4096], ReusePort: ["yes", false],
+             ChunkedTransfer: ["1", false] }.freeze
 
   def test_options_of_rhebok_are_understood
     options = RHEBOK.keys.map { |name| Bontebok::OptionTable::ALL.find { |option| option.name == name.to_s } }

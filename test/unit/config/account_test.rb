@@ -20,7 +20,8 @@ class AccountTest < Support::TestCase
   def test_unknown_users_and_groups_are_errors
     { ["no-such", nil] => "there is no user no-such", %w[nobody no-such] => "there is no group no-such",
       ["4711", nil] => "the user 4711 has no primary group: write 4711:GROUP",
-      ["4294967295", nil] => "there is no user 4294967295", ["9" * 30, nil] => "there is no user #{'9' * 30}" }.each do |(user, group), message|
+      ["4294967295", nil] => "there is no user 4294967295",
+      ["9" * 30, nil] => "there is no user #{'9' * 30}" }.each do |(user, group), message|
       error = assert_raises(Bontebok::UsageError, message) { Bontebok::Account.new(user, group) }
       assert_equal [message, 2], [error.message, error.exit_status]
     end

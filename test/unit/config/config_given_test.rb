@@ -14,7 +14,8 @@ class ConfigGivenTest < Support::TestCase
   end
 
   def test_defaults_can_be_replaced
-    config = Bontebok::Config.new({ write_timeout: ["9"] }, defaults: { timeout: 7000, max_workers: 3 }, env: {})
+    defaults = { header_timeout: 7000, write_timeout: 7000, max_workers: 3 }
+    config = Bontebok::Config.new({ write_timeout: ["9"] }, defaults: defaults, env: {})
     assert_equal([7000, 9000, 3], %i[header_timeout write_timeout max_workers].map { |key| config[key] })
     assert_equal "default", config.source(:max_workers)
   end

@@ -91,8 +91,8 @@ class ConfigTest < Support::TestCase
     config = config({ config_file: [path], write_timeout: ["8"] }, given: { timeout: ["6"] })
     assert_equal [7000, 9000, 8000, 75_000], values(config, :header_timeout, :body_timeout, :write_timeout,
                                                     :keepalive_timeout)
-    assert_equal ["#{path}:2", "#{path}:1", "command line"],
-                 %i[header_timeout body_timeout write_timeout].map { |key| config.source(key) }
+    sources = %i[header_timeout body_timeout write_timeout].map { |key| config.source(key) }
+    assert_equal ["#{path}:2", "#{path}:1", "command line"], sources
     error = assert_raises(Bontebok::UsageError) { config(given: { timeout: ["soon"] }) }
     assert_match(/\Arackup -O: Timeout wants a time/, error.message)
     Bontebok::Config.new({}, given: { timeout: ["soon"] }, faults: faults = [], env: {})

@@ -20,8 +20,8 @@ module Bontebok
                    section: TITLE, core: true),
         Option.new("SpoolDir", DIRECTORY, "/tmp",
                    "Directory for files with bodies (SpoolThreshold). The directory should be on a disk, not in " \
-                   "memory. If the option is set, the environment variable TMPDIR gets the same value, for Rack's own " \
-                   "temporary files.",
+                   "memory. If the option is set, the environment variable TMPDIR gets the same value, for Rack's " \
+                   "own temporary files.",
                    section: TITLE, environment_variables: ["TMPDIR"]),
         Option.new("SpoolMax", SIZE, 1 << 30,
                    "Maximum size of the bodies that a worker holds. The limit counts all request bodies, and the " \
