@@ -3,18 +3,16 @@
 #include "lane/lane.h"
 
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 static int prepare_set(struct bb_lane *lane)
 {
     lane->wake_source.kind = BB_SOURCE_WAKE;
-    lane->intake.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (lane->intake.wake_fd < 0 ||
+    if (bb__wakeup_open(&lane->intake.wakeup) != BB_OK ||
         bb__conn_set_open(&lane->set, &lane->worker->settings, &lane->worker->room.connections) != BB_OK ||
-        bb__poller_add(&lane->set.poller, lane->intake.wake_fd, BB_INTEREST_READ, &lane->wake_source) !=
+        bb__poller_add(&lane->set.poller, lane->intake.wakeup.fd, BB_INTEREST_READ, &lane->wake_source) !=
             BB_OK ||
-        bb__poller_add(&lane->set.poller, lane->worker->drain.fd, BB_INTEREST_READ,
+        bb__poller_add(&lane->set.poller, lane->worker->drain.wakeup.fd, BB_INTEREST_READ,
                        &lane->worker->drain.source) != BB_OK)
         return BB_ESYSTEM;
     return BB_OK;
@@ -28,7 +26,7 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     lane->worker = worker;
     (void)pthread_mutex_init(&lane->reply.gather.lock, NULL); /* cannot fail for a default mutex */
     lane->intake.poller = &lane->set.poller;
-    lane->intake.wake_fd = lane->set.poller.fd = -1;
+    lane->intake.wakeup.fd = lane->set.poller.fd = -1;
     int code = bb__conn_context_open(&lane->context, worker);
     lane->attends = lane->context.log || worker->settings.check_client_connection > 0;
     lane->context.timeouts = &lane->set.timeouts;
@@ -70,7 +68,7 @@ void bb_lane_free(struct bb_lane *lane)
     if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, &lane->intake);
     if (!inert) bb__scoreboard_give_back(lane->intake.slot);
     bb__conn_set_close(&lane->set);
-    if (lane->intake.wake_fd >= 0) (void)close(lane->intake.wake_fd);
+    bb__wakeup_close(&lane->intake.wakeup);
     bb__buf_free(&lane->reply.staged);
     if (!inert) (void)pthread_mutex_destroy(&lane->reply.gather.lock);
     bb__conn_context_close(&lane->context);

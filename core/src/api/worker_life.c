@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -83,14 +82,14 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
         tell_no_log(worker);
     else if (code != BB_OK)
         goto no_log;
-    worker->drain.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    code = BB_ESYSTEM;
-    if (worker->drain.fd < 0) goto no_event;
+    code = bb__wakeup_open(&worker->drain.wakeup);
+    if (code != BB_OK) goto no_event;
     worker->shared.source.kind = BB_SOURCE_SHARED_QUEUE;
-    if (bb__shared_queue_open(&worker->shared.queue) != BB_OK) goto no_shared_queue;
+    code = bb__shared_queue_open(&worker->shared.queue);
+    if (code != BB_OK) goto no_shared_queue;
     worker->parent.fd = -1;
-    worker->limits.alarm_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (worker->limits.alarm_fd < 0) goto no_alarm;
+    code = bb__wakeup_open(&worker->limits.alarm);
+    if (code != BB_OK) goto no_alarm;
     (void)pthread_mutex_init(&worker->lock, NULL); /* cannot fail for a default mutex */
     (void)pthread_mutex_init(&worker->reports.lock, NULL);
     *created = worker;
@@ -99,7 +98,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
 no_alarm:
     bb__shared_queue_close(&worker->shared.queue);
 no_shared_queue:
-    (void)close(worker->drain.fd);
+    bb__wakeup_close(&worker->drain.wakeup);
 no_event:
     bb__log_sink_close(&worker->log.sink);
 no_log:
@@ -133,8 +132,8 @@ int bb_worker_free(struct bb_worker *worker)
     bb__worker_give_numbers_back(worker);
     bb__log_sink_close(&worker->log.sink);
     bb__shared_queue_close(&worker->shared.queue);
-    (void)close(worker->limits.alarm_fd);
-    (void)close(worker->drain.fd);
+    bb__wakeup_close(&worker->limits.alarm);
+    bb__wakeup_close(&worker->drain.wakeup);
     if (!inert) {
         (void)pthread_mutex_destroy(&worker->reports.lock);
         (void)pthread_mutex_destroy(&worker->lock);

@@ -98,7 +98,7 @@ static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb_
     bb__event_add(&io->context.events, now == BB_RESPONSE_BY_IO ? 504 : 0, 0, texts[now], conn->peer);
     bb__worker_give_events(worker, &io->context.events);
     atomic_store(&worker->limits.overdue, BB_OVERDUE_NEW);
-    bb__eventfd_raise(worker->limits.alarm_fd);
+    bb__wakeup_raise(&worker->limits.alarm);
     io->found_overdue = true;
 }
 
@@ -121,7 +121,7 @@ static bool note_limits(struct bb__io_thread *io, struct bb_lane *lane)
     if (soft) lane->watched.warned = lane->watched.late = true;
     if (hard) lane->watched.overdue = lane->watched.untold = true;
     pthread_mutex_unlock(&io->link.time_lock);
-    if (soft) bb__eventfd_raise(lane->worker->limits.alarm_fd);
+    if (soft) bb__wakeup_raise(&lane->worker->limits.alarm);
     if (labels) bb__scoreboard_label(lane->intake.slot, lane->request.head.method, lane->request.head.path);
     lane->watched.labelled = lane->watched.labelled || labels;
     return hard;

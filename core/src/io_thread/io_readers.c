@@ -146,7 +146,7 @@ static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
     else
         reset_current(io, waiting);
     bb__io_let_go(lane ? lane : waiting);
-    if (lane) bb__eventfd_raise(waiting->intake.wake_fd);
+    if (lane) bb__wakeup_raise(&waiting->intake.wakeup);
 }
 
 /* If the server has only one lane, the lane may get many slow readers in a row. The lane waits at most

@@ -15,7 +15,7 @@ void bb__io_let_go(struct bb_lane *lane)
 {
     if (bb__owner_park(&lane->owner)) return;
     bb__owner_give(&lane->owner);
-    bb__eventfd_raise(lane->intake.wake_fd);
+    bb__wakeup_raise(&lane->intake.wakeup);
 }
 
 void bb__io_judge_idle(struct bb__io_thread *io, uint64_t *since, bool waiting)

@@ -13,7 +13,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -221,7 +220,7 @@ static int wait_time(struct bb__io_thread *io)
 static void clear_kick(struct bb__io_thread *io)
 {
     for (int i = 0; i < io->batch.count; i++)
-        if (io->batch.events[i].data.ptr == &io->kick_source) bb__eventfd_clear(io->link.kick_fd);
+        if (io->batch.events[i].data.ptr == &io->kick_source) bb__wakeup_clear(&io->link.kick);
 }
 
 /* epoll fails if the application has closed a descriptor of the core. The pause prevents a busy loop. */
@@ -268,9 +267,8 @@ static int prepare(struct bb__io_thread *io)
 {
     int code = bb__conn_context_open(&io->context, io->worker);
     if (code != BB_OK) return code;
-    io->link.kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (io->link.kick_fd < 0 || bb__poller_open(&io->link.queue) != BB_OK ||
-        bb__poller_add(&io->link.queue, io->link.kick_fd, BB_INTEREST_READ, &io->kick_source) != BB_OK)
+    if (bb__wakeup_open(&io->link.kick) != BB_OK || bb__poller_open(&io->link.queue) != BB_OK ||
+        bb__poller_add(&io->link.queue, io->link.kick.fd, BB_INTEREST_READ, &io->kick_source) != BB_OK)
         return BB_ESYSTEM;
     return BB_OK;
 }
@@ -278,7 +276,7 @@ static int prepare(struct bb__io_thread *io)
 static void release(struct bb__io_thread *io)
 {
     bb__poller_close(&io->link.queue);
-    if (io->link.kick_fd >= 0) (void)close(io->link.kick_fd);
+    bb__wakeup_close(&io->link.kick);
     free(io);
 }
 
@@ -287,7 +285,7 @@ int bb__io_start(struct bb_worker *worker)
     struct bb__io_thread *io = calloc(1, sizeof *io);
     if (!io) return BB_ENOMEM;
     io->worker = worker;
-    io->link.kick_fd = io->link.queue.fd = -1;
+    io->link.kick.fd = io->link.queue.fd = -1;
     io->kick_source.kind = BB_SOURCE_WAKE;
     io->tick = BB_TICK;
     io->due_back = UINT64_MAX;
@@ -309,7 +307,7 @@ bool bb__io_stop(struct bb__io_thread *io)
     if (!io) return true;
     if (!bb__worker_is_inert(io->worker)) {
         atomic_store(&io->ends, true);
-        bb__eventfd_raise(io->link.kick_fd);
+        bb__wakeup_raise(&io->link.kick);
         struct timespec end = bb__io_wait_end();
         if (bb__io_hangs(&io->link) || pthread_timedjoin_np(io->thread, NULL, &end) != 0) return false;
         bb__conn_context_close(&io->context); /* not in a forked child, whose copy may be inconsistent */

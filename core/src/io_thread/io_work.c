@@ -27,7 +27,7 @@ static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
 }
 
 /* Returns whether the event belongs to a connection, which may then have more bytes to read. */
-static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const struct epoll_event *event)
+static bool take_event(struct bb__io_thread *io, struct bb_lane *lane, const struct bb__poller_event *event)
 {
     struct bb__source *source = event->data.ptr;
     if (!source || source->kind != BB_SOURCE_CONN) return false;
@@ -67,7 +67,7 @@ static void take_due(struct bb__io_thread *io, struct bb_lane *lane)
 static void watch(struct bb__io_thread *io, struct bb_lane *lane)
 {
     static struct bb__source held = {BB_SOURCE_SET};
-    lane->watched.unheard = bb__poller_add_edge(&io->link.queue, lane->set.poller.fd, &held) != BB_OK;
+    lane->watched.unheard = bb__poller_add_poller(&io->link.queue, &lane->set.poller, &held) != BB_OK;
     if (lane->watched.unheard) bb__io_note_trouble(io, errno);
 }
 

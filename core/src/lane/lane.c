@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 /* The result of a look at one of the places where requests may wait. */
 enum found {
@@ -48,7 +47,7 @@ static enum found from_accept_queue(struct bb_lane *lane, struct bb__conn **serv
 
 static enum found take_event(struct bb_lane *lane, struct bb__conn **served)
 {
-    struct epoll_event *event = &lane->set.batch.events[lane->set.batch.next++];
+    struct bb__poller_event *event = &lane->set.batch.events[lane->set.batch.next++];
     struct bb__source *source = event->data.ptr;
     if (!source) return PROGRESS;
     switch (source->kind) {
@@ -283,7 +282,7 @@ static int wait_time(struct bb_lane *lane)
 /* epoll fails if the application has closed a descriptor of the core. The pause prevents a busy loop. */
 static void rest(struct bb_lane *lane, int error)
 {
-    struct pollfd wake = {.fd = lane->intake.wake_fd, .events = POLLIN};
+    struct pollfd wake = {.fd = lane->intake.wakeup.fd, .events = POLLIN};
     const struct bb_event event = {.error = error,
                                    .text = "epoll failed: a thread gets no events of its clients"};
     bb__event_add_paced(&lane->context.events, &lane->paces.lost, lane->context.now, &event);
@@ -313,7 +312,7 @@ int bb_lane_wait(struct bb_lane *lane)
     bb__lane_after_look(lane);
     if (lane->context.log && lane->set.batch.count == 0) bb__lane_log_idle(lane);
     for (int i = 0; i < lane->set.batch.count; i++)
-        if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__eventfd_clear(lane->intake.wake_fd);
+        if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__wakeup_clear(&lane->intake.wakeup);
     lane->pick.busy = lane->set.batch.count >= 2;
     lane->pick.looked = false;
     bb__lane_release_woken(lane);
@@ -322,7 +321,7 @@ int bb_lane_wait(struct bb_lane *lane)
 
 void bb_lane_wake(struct bb_lane *lane)
 {
-    if (!bb__worker_is_inert(lane->worker)) bb__eventfd_raise(lane->intake.wake_fd);
+    if (!bb__worker_is_inert(lane->worker)) bb__wakeup_raise(&lane->intake.wakeup);
 }
 
 int bb_lane_event(struct bb_lane *lane, struct bb_event *event)

@@ -145,7 +145,7 @@ static inline struct bb__conn *bb__lane_current(const struct bb_lane *lane)
 }
 
 /* Whether this event of the poller belongs to a listener or the shared queue. */
-static inline bool bb__lane_is_source_event(const struct epoll_event *event)
+static inline bool bb__lane_is_source_event(const struct bb__poller_event *event)
 {
     const struct bb__source *source = event->data.ptr;
     return source && (source->kind == BB_SOURCE_LISTENER || source->kind == BB_SOURCE_SHARED_QUEUE);
@@ -264,7 +264,7 @@ void bb__lane_take_turns(struct bb_lane *lane);
 /* taken: the event of a source. The sources take turns. If the last look has found an event of a source whose
  * turn comes earlier, handles that event now and `taken` later. Returns a connection that has a request, or
  * NULL. */
-struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken);
+struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct bb__poller_event *taken);
 
 /* ---- lane_turn.c: the owner of the set while the host has a request ---- */
 

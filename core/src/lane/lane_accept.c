@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 /* ms. If a worker has had no connection and no free descriptor for this time, the worker asks its parent
  * process for a replacement. */
@@ -36,7 +35,7 @@ static void give_up(struct bb_lane *lane, const struct bb__listener *listener, i
 void bb__lane_on_listener(struct bb_lane *lane, const struct bb__listener *listener, uint32_t events,
                           bool others_wait)
 {
-    if (events & (EPOLLERR | EPOLLHUP)) {
+    if (events & BB_INTEREST_TROUBLE) {
         give_up(lane, listener, 0);
         return;
     }

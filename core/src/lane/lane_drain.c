@@ -14,7 +14,7 @@ static uint64_t drains_for(const struct bb_lane *lane)
 void bb__lane_begin_drain(struct bb_lane *lane)
 {
     lane->context.draining = true;
-    bb__poller_remove(&lane->set.poller, lane->worker->drain.fd);
+    bb__poller_remove(&lane->set.poller, lane->worker->drain.wakeup.fd);
     bb__lane_stop_accepting(lane);
     bb__conn_set_hurry(&lane->set, lane->worker->settings.keepalive_drain, lane->worker->drain.began);
 }

@@ -204,7 +204,7 @@ static bool has_number(const struct bb_lane *lane)
     uint64_t room = atomic_load_explicit(&worker->room.fits, memory_order_relaxed);
     if (room == 0 || atomic_load_explicit(&worker->room.connections, memory_order_relaxed) < room)
         return true;
-    int number = fcntl(lane->intake.wake_fd, F_DUPFD_CLOEXEC, 0);
+    int number = fcntl(lane->intake.wakeup.fd, F_DUPFD_CLOEXEC, 0);
     if (number >= 0) (void)close(number);
     return number >= 0 && number < worker->room.reserve;
 }

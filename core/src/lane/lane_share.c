@@ -53,7 +53,7 @@ static unsigned spare(struct bb_lane *lane)
 
 /* Reads a connection of the batch and passes its request on. False: the event does not belong to a
  * connection. */
-static bool pass(struct bb_lane *lane, struct epoll_event *event)
+static bool pass(struct bb_lane *lane, struct bb__poller_event *event)
 {
     struct bb__source *source = event->data.ptr;
     if (source && source->kind != BB_SOURCE_CONN) return false;

@@ -4,7 +4,7 @@
 #include "lane/lane.h"
 
 /* Returns the place of a source in the order of turns. The listeners come first, then the shared queue. */
-static int place(const struct bb_worker *worker, const struct epoll_event *event)
+static int place(const struct bb_worker *worker, const struct bb__poller_event *event)
 {
     const struct bb__source *source = event->data.ptr;
     if (source->kind == BB_SOURCE_SHARED_QUEUE) return worker->listen.count;
@@ -12,27 +12,27 @@ static int place(const struct bb_worker *worker, const struct epoll_event *event
 }
 
 /* Returns how many sources have their turn before this source. */
-static int distance(const struct bb_lane *lane, const struct epoll_event *event)
+static int distance(const struct bb_lane *lane, const struct bb__poller_event *event)
 {
     int count = lane->worker->listen.count + 1;
     return (place(lane->worker, event) - lane->pick.last_source - 1 + count) % count;
 }
 
-static void swap(struct epoll_event *one, struct epoll_event *other)
+static void swap(struct bb__poller_event *one, struct bb__poller_event *other)
 {
-    struct epoll_event event = *one;
+    struct bb__poller_event event = *one;
     *one = *other;
     *other = event;
 }
 
 /* Exchanges two events: the taken event, and the event of the next source. Returns whether other sources have
  * events, too. */
-static bool find_next(struct bb_lane *lane, struct epoll_event *taken)
+static bool find_next(struct bb_lane *lane, struct bb__poller_event *taken)
 {
     struct bb__batch *batch = &lane->set.batch;
     bool found = false;
     for (int i = batch->next; i < batch->count; i++) {
-        struct epoll_event *event = &batch->events[i];
+        struct bb__poller_event *event = &batch->events[i];
         if (!bb__lane_is_source_event(event)) continue;
         found = true;
         if (distance(lane, event) < distance(lane, taken)) swap(taken, event);
@@ -41,7 +41,7 @@ static bool find_next(struct bb_lane *lane, struct epoll_event *taken)
     return found;
 }
 
-struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct epoll_event *taken)
+struct bb__conn *bb__lane_take_source(struct bb_lane *lane, struct bb__poller_event *taken)
 {
     bool others_wait = find_next(lane, taken);
     struct bb__source *source = taken->data.ptr;

@@ -38,7 +38,7 @@ void bb_lane_remind(struct bb_lane *lane)
     struct bb__io_link *io = io_of(lane);
     if (!io) return;
     pthread_mutex_lock(&io->time_lock);
-    if (is_late(lane)) bb__eventfd_raise(lane->worker->limits.alarm_fd);
+    if (is_late(lane)) bb__wakeup_raise(&lane->worker->limits.alarm);
     pthread_mutex_unlock(&io->time_lock);
 }
 

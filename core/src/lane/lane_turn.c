@@ -42,7 +42,7 @@ void bb__lane_announce_wait(struct bb_lane *lane)
     struct bb__io_link *io = lane->worker->io;
     if (!io) return;
     bb__owner_join(&lane->owner);
-    bb__eventfd_raise(io->kick_fd);
+    bb__wakeup_raise(&io->kick);
 }
 
 void bb__lane_keep_again(struct bb_lane *lane)
@@ -80,11 +80,11 @@ static void watch_again(struct bb_lane *lane)
 static bool take_back(struct bb_lane *lane)
 {
     if (!bb__owner_return(&lane->owner)) return false;
-    bb__poller_remove(&lane->worker->io->queue, lane->set.poller.fd);
+    bb__poller_remove_poller(&lane->worker->io->queue, &lane->set.poller);
     lane->accept.from = NULL;
     lane->pick.busy = true;
     watch_again(lane);
-    if (atomic_load(&lane->worker->accept_paused)) bb__eventfd_raise(lane->worker->io->kick_fd);
+    if (atomic_load(&lane->worker->accept_paused)) bb__wakeup_raise(&lane->worker->io->kick);
     return true;
 }
 
@@ -177,8 +177,8 @@ bool bb__lane_try_reclaim(struct bb_lane *lane)
 
 void bb__lane_await_set(struct bb_lane *lane)
 {
-    struct pollfd given = {.fd = lane->intake.wake_fd, .events = POLLIN};
-    if (poll(&given, 1, -1) > 0) bb__eventfd_clear(lane->intake.wake_fd);
+    struct pollfd given = {.fd = lane->intake.wakeup.fd, .events = POLLIN};
+    if (poll(&given, 1, -1) > 0) bb__wakeup_clear(&lane->intake.wakeup);
 }
 
 bool bb__lane_claim_response(struct bb_lane *lane)

@@ -12,7 +12,7 @@ void bb__lane_unwatch_sources(struct bb_lane *lane)
     pthread_mutex_unlock(&lane->worker->lock);
     lane->accept.from = NULL;
     for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
-        struct epoll_event *event = &lane->set.batch.events[i];
+        struct bb__poller_event *event = &lane->set.batch.events[i];
         if (bb__lane_is_source_event(event)) event->data.ptr = NULL;
     }
 }

@@ -21,7 +21,7 @@ bool bb__reply_gathers(struct bb_lane *lane)
     /* The I/O thread sets `gathers` to false, and then reads `holds`. This is the other order. So the I/O
      * thread sees the part, or the lane wakes it. */
     atomic_store(&gather->holds, true);
-    if (!atomic_load(&io->gathers)) bb__eventfd_raise(io->kick_fd);
+    if (!atomic_load(&io->gathers)) bb__wakeup_raise(&io->kick);
     return true;
 }
 

@@ -83,10 +83,10 @@ static bool is_too_slow(const struct bb_lane *lane)
 static int wait_for_room(struct bb_lane *lane, int look)
 {
     uint64_t since = bb__clock_ms();
-    int code = bb__sock_wait_writable(lane->current->fd, lane->intake.wake_fd, look);
+    int code = bb__sock_wait_writable(lane->current->fd, lane->intake.wakeup.fd, look);
     uint64_t time = bb__clock_ms() - since;
     atomic_fetch_add(&lane->reply.waited, time < (uint64_t)look ? time : (uint64_t)look);
-    if (code == BB_AGAIN) bb__eventfd_clear(lane->intake.wake_fd);
+    if (code == BB_AGAIN) bb__wakeup_clear(&lane->intake.wakeup);
     return code;
 }
 

@@ -39,14 +39,14 @@ static void forget(struct bb_lane *lane, bool untimed)
 
 /* ---- hijack ---- */
 
-/* The lane's descriptor becomes a copy of its eventfd, so that the client sees at once when the host closes
+/* The lane's descriptor becomes a copy of its wakeup, so that the client sees at once when the host closes
  * the socket. The poller must not have the socket any more, because the kernel could not remove it later. If
  * dup3() fails, the client sees the end when the request ends. */
 static void let_go(struct bb_lane *lane)
 {
     int fd = lane->current->fd;
     bb__poller_remove(&lane->set.poller, fd);
-    (void)dup3(lane->intake.wake_fd, fd, O_CLOEXEC);
+    (void)dup3(lane->intake.wakeup.fd, fd, O_CLOEXEC);
 }
 
 /* For the access log: a response that the core has not seen. */

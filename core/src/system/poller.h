@@ -1,6 +1,6 @@
 /* poller.h: wraps epoll, level-triggered. A poller has the descriptors that a lane (a thread that serves
- * requests) or the I/O thread waits for. Linux only; another system needs another poller.c. The caller gives
- * a tag with each descriptor, and the events of the descriptor carry this tag. */
+ * requests) or the I/O thread waits for. The caller gives a tag with each descriptor, and the events of the
+ * descriptor carry this tag. */
 #ifndef BB_POLLER_H
 #define BB_POLLER_H
 
@@ -8,10 +8,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 
 /* The most events that one wait returns. With more, events would wait longer while the lane serves a long
  * request. With fewer, epoll_wait would be called more often. */
 #define BB_BATCH 16
+
+/* The fields are `events` (a mask of enum bb__interest) and `data.ptr` (the tag). */
+#define bb__poller_event epoll_event
 
 struct bb__poller {
     int fd;
@@ -19,7 +23,7 @@ struct bb__poller {
 
 /* The events of one wait. `next` is the index of the first event that was not handled yet. */
 struct bb__batch {
-    struct epoll_event events[BB_BATCH];
+    struct bb__poller_event events[BB_BATCH];
     int count, next;
 };
 
@@ -36,18 +40,14 @@ void bb__poller_remove(struct bb__poller *poller, int fd);
  * queue. An event wakes only one sleeping lane. */
 int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 
-/* Adds the descriptor of another poller, edge-triggered: it is reported once for each new event of that
- * poller. */
-int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag);
+/* Adds another poller, edge-triggered: it is reported once for each new event of that poller. */
+int bb__poller_add_poller(struct bb__poller *poller, struct bb__poller *added, void *tag);
+void bb__poller_remove_poller(struct bb__poller *poller, struct bb__poller *added);
 
 /* Waits for events and fills *batch. The caller has handled all events that were in *batch. timeout_ms: 0
  * does not wait, -1 waits without limit. If a signal ends the wait, *batch is empty. BB_OK; BB_ESYSTEM:
  * *batch is empty, and the next wait will fail, too. */
 int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
-
-/* Makes an eventfd readable. Any thread and any signal handler may call this, because errno is restored. */
-void bb__eventfd_raise(int fd);
-void bb__eventfd_clear(int fd);
 
 /* Moves the events that have one of these interests (a mask of enum bb__interest) to the front. */
 void bb__batch_put_first(struct bb__batch *batch, uint32_t interest);

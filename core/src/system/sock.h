@@ -3,10 +3,10 @@
 #ifndef BB_SOCK_H
 #define BB_SOCK_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/epoll.h>
 #include <sys/uio.h>
 
 #define BB_PEER_MAX 48 /* INET6_ADDRSTRLEN is 46 */
@@ -14,9 +14,9 @@
 /* A mask: what to wait for on a socket, and what a wait may report. */
 enum bb__interest {
     BB_INTEREST_NONE = 0, /* only BB_INTEREST_TROUBLE */
-    BB_INTEREST_READ = EPOLLIN,
-    BB_INTEREST_WRITE = EPOLLOUT,
-    BB_INTEREST_TROUBLE = EPOLLERR | EPOLLHUP, /* always reported */
+    BB_INTEREST_READ = POLLIN,
+    BB_INTEREST_WRITE = POLLOUT,
+    BB_INTEREST_TROUBLE = POLLERR | POLLHUP, /* always reported */
 };
 
 /* Makes an inherited listener non-blocking and close-on-exec. *tcp: the listener is a TCP socket. On a TCP

@@ -4,16 +4,17 @@
 #define BB_IO_LINK_H
 
 #include "system/poller.h"
+#include "system/wakeup.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 struct bb__io_link {
-    int kick_fd;             /* an eventfd that wakes the I/O thread */
+    struct bb__wakeup kick;  /* wakes the I/O thread */
     atomic_bool asleep;      /* the I/O thread waits for events in `queue` */
     atomic_bool gathers;     /* the I/O thread looks at gathered parts (lane/reply_gather.c) within BB_TICK */
     bool hangs;              /* bb__io_hangs() has waited for `lock` in vain */
-    struct bb__poller queue; /* watches kick_fd, and the pollers of busy lanes (edge-triggered) */
+    struct bb__poller queue; /* watches kick.fd, and the pollers of busy lanes (edge-triggered) */
     pthread_mutex_t lock; /* held while the I/O thread looks at lanes, and while a lane is added or removed */
     pthread_mutex_t time_lock; /* guards the data of lane_time.c; never held for long */
 };
@@ -22,7 +23,7 @@ struct bb__io_link {
  * thread if it sleeps. */
 static inline void bb__io_notice(struct bb__io_link *io)
 {
-    if (atomic_load(&io->asleep) && atomic_exchange(&io->asleep, false)) bb__eventfd_raise(io->kick_fd);
+    if (atomic_load(&io->asleep) && atomic_exchange(&io->asleep, false)) bb__wakeup_raise(&io->kick);
 }
 
 /* Waits up to a second for `lock`. True: the I/O thread still holds `lock`, so the caller must not free data

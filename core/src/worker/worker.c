@@ -72,7 +72,7 @@ void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *rin
     while (worker->events.count < BB_EVENT_RING_MAX && bb__event_take(ring, &event) == BB_OK)
         bb__event_put(&worker->events, &event);
     atomic_store(&worker->has_events, true);
-    if (worker->lanes) bb__eventfd_raise(worker->lanes->wake_fd);
+    if (worker->lanes) bb__wakeup_raise(&worker->lanes->wakeup);
     pthread_mutex_unlock(&worker->lock);
 }
 
@@ -117,7 +117,7 @@ int bb_worker_event(struct bb_worker *worker, struct bb_event *event)
 
 int bb_worker_alarm(const struct bb_worker *worker)
 {
-    return worker->limits.alarm_fd;
+    return worker->limits.alarm.fd;
 }
 
 bool bb_worker_take_overdue(struct bb_worker *worker)
@@ -166,7 +166,7 @@ void bb_worker_beat(struct bb_worker *worker)
 void bb_worker_watch(struct bb_worker *worker, bool watch)
 {
     if (bb__worker_is_inert(worker) || !worker->io || worker->settings.worker_timeout == 0) return;
-    if (!atomic_exchange(&worker->limits.active, watch) && watch) bb__eventfd_raise(worker->io->kick_fd);
+    if (!atomic_exchange(&worker->limits.active, watch) && watch) bb__wakeup_raise(&worker->io->kick);
 }
 
 /* The listeners are still open if the worker was not drained, or if it had no descriptors for queued

@@ -44,7 +44,7 @@ struct bb__queued {
 enum bb__listeners_state {
     /* A drain leaves the listeners open while no descriptor is free to accept their queued connections. */
     BB_LISTENERS_OPEN,
-    /* Each listener is closed, and its descriptor is now a copy of an eventfd (drain.fd in struct bb_worker).
+    /* Each listener is closed, and its descriptor is now a copy of drain.wakeup.fd in struct bb_worker.
      * If a lane still calls accept4 with such a descriptor, accept4 fails. */
     BB_LISTENERS_CLOSED,
     BB_LISTENERS_GIVEN_BACK, /* no lane uses these descriptors any more, and they are closed */
@@ -99,12 +99,12 @@ struct bb_worker {
         atomic_uint_fast64_t starved;
     } room;
 
-    struct {                /* limits on the time of requests */
-        bool counts_time;   /* a setting needs the I/O thread during each request of a lane */
-        atomic_int overdue; /* enum bb__overdue */
-        atomic_bool active; /* set by bb_worker_watch() */
-        atomic_bool stuck;  /* the requests of all lanes are past request_timeout */
-        int alarm_fd;       /* an eventfd: bb_worker_alarm() */
+    struct {                     /* limits on the time of requests */
+        bool counts_time;        /* a setting needs the I/O thread during each request of a lane */
+        atomic_int overdue;      /* enum bb__overdue */
+        atomic_bool active;      /* set by bb_worker_watch() */
+        atomic_bool stuck;       /* the requests of all lanes are past request_timeout */
+        struct bb__wakeup alarm; /* bb_worker_alarm() */
     } limits;
 
     struct {
@@ -121,7 +121,7 @@ struct bb_worker {
         atomic_uint_fast64_t began; /* ms, when the drain began; 0: not yet */
         atomic_int queue;           /* enum bb_queue */
         struct bb__source source;
-        int fd; /* an eventfd that each lane watches; readable when the drain has begun */
+        struct bb__wakeup wakeup; /* each lane watches it; raised when the drain has begun */
     } drain;
 
     struct bb__intake *lanes;           /* all lanes */
@@ -254,7 +254,7 @@ void bb__worker_take_events(struct bb_worker *worker, struct bb__event_ring *rin
 /* Sends the byte for `what` to the parent, if there is one. */
 void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what);
 
-/* Closes the listeners, or the copies of drain.fd that have replaced the listeners. A second call does
+/* Closes the listeners, or the copies of drain.wakeup.fd that have replaced the listeners. A second call does
  * nothing. The caller has the lock, or there are no lanes any more. */
 void bb__worker_give_numbers_back(struct bb_worker *worker);
 

@@ -101,8 +101,8 @@ static int take_queues(struct bb_worker *worker, int most)
  *    another process has the listener open. After this step new connections wake no lane of this worker.
  * 2. Accepts the connections that have already woken a lane of this worker, because no other process accepts
  *    them. With BB_QUEUE_LEAVE these are at most one per waiting lane.
- * 3. Closes the listener, and makes its descriptor a copy of drain.fd. A lane may be about to call accept4
- *    with this descriptor. accept4 fails for drain.fd. */
+ * 3. Closes the listener, and makes its descriptor a copy of drain.wakeup.fd. A lane may be about to call
+ * accept4 with this descriptor. accept4 fails for drain.wakeup.fd. */
 static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
 {
     atomic_store(&worker->listen.state, BB_LISTENERS_CLOSED);
@@ -112,7 +112,8 @@ static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
             bb__poller_remove(lane->poller, fd);
         int most = queue == BB_QUEUE_LEAVE ? bb__worker_count_waiting(worker) : BB_IN_A_ROW;
         (void)take_queue(worker, &worker->listen.listeners[i], most);
-        while (dup3(worker->drain.fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY)) continue;
+        while (dup3(worker->drain.wakeup.fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY))
+            continue;
     }
 }
 
@@ -187,7 +188,7 @@ void bb_worker_drain(struct bb_worker *worker, enum bb_queue queue)
     uint_fast64_t never = 0;
     atomic_store(&worker->drain.queue, (int)queue);
     (void)atomic_compare_exchange_strong(&worker->drain.began, &never, bb__clock_ms());
-    bb__eventfd_raise(worker->drain.fd);
+    bb__wakeup_raise(&worker->drain.wakeup);
 }
 
 struct bb__queued *bb__worker_take_queued(struct bb_worker *worker)

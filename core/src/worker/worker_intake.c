@@ -78,7 +78,7 @@ static void put_back(struct bb__intake *lane, struct bb_worker *worker)
 {
     if (!lane->watching || bb__intake_add_sources(lane, worker)) return;
     atomic_store(&lane->unwatched, true);
-    bb__eventfd_raise(lane->wake_fd);
+    bb__wakeup_raise(&lane->wakeup);
 }
 
 static void put_others_back(struct bb__intake *self, struct bb_worker *worker)

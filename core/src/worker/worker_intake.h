@@ -8,18 +8,19 @@
 #include "bontebok.h"
 #include "system/poller.h"
 #include "system/scoreboard.h"
+#include "system/wakeup.h"
 
 struct bb_worker;
 
 struct bb__intake {
     struct bb__intake *next; /* the worker's list of lanes (guarded by the worker's lock) */
     struct bb__poller *poller;
-    struct bb__slot *slot; /* NULL: there is none */
-    int wake_fd;           /* eventfd */
-    atomic_bool waiting;   /* the lane waits, or was woken and has not read its events yet */
-    bool watching;         /* the sources should be in the set (guarded by the worker's lock) */
-    bool held;             /* the I/O thread has the set, without sources (guarded by the worker's lock) */
-    atomic_bool unwatched; /* the sources should be in the set, but there was no room for them */
+    struct bb__slot *slot;    /* NULL: there is none */
+    struct bb__wakeup wakeup; /* wakes the lane */
+    atomic_bool waiting;      /* the lane waits, or was woken and has not read its events yet */
+    bool watching;            /* the sources should be in the set (guarded by the worker's lock) */
+    bool held;                /* the I/O thread has the set, without sources (guarded by the worker's lock) */
+    atomic_bool unwatched;    /* the sources should be in the set, but there was no room for them */
 };
 
 void bb__worker_add_lane(struct bb_worker *worker, struct bb__intake *lane);

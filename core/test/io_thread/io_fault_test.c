@@ -34,7 +34,7 @@ static struct scene *begin(const char *log)
     client_say(scene->client = client_new(host), "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_response(scene->client, 200, "GET /first ");
     scene->conn = host->lane->set.conns;
-    scene->io = (struct bb__io_thread){.worker = host->worker, .link.kick_fd = -1};
+    scene->io = (struct bb__io_thread){.worker = host->worker, .link.kick.fd = -1};
     assert_int_equal(bb__poller_open(&scene->io.link.queue), BB_OK);
     assert_int_equal(bb__conn_context_open(&scene->io.context, host->worker), BB_OK);
     scene->io.context.timeouts = &host->lane->set.timeouts;
@@ -84,8 +84,7 @@ static void test_a_set_that_cannot_be_watched_is_reported(void **state)
 {
     (void)state;
     struct scene *scene = begin("");
-    fail_socket.watch_error = ENOSPC;
-    fail_socket.watch_events = EPOLLET;
+    fail_socket.watch_poller_error = ENOSPC;
     scene->host->lane->watched.unheard = true;
     look(scene);
     assert_events(scene, "epoll failed: clients", ENOSPC, 0);
@@ -94,7 +93,7 @@ static void test_a_set_that_cannot_be_watched_is_reported(void **state)
     fake_clock_advance(1000);
     look(scene);
     assert_events(scene, "epoll failed: clients", ENOSPC, 3);
-    fail_socket.watch_error = 0;
+    fail_socket.watch_poller_error = 0;
     look(scene);
     assert_false(scene->host->lane->watched.unheard);
     assert_no_events(scene);
@@ -107,7 +106,6 @@ static void test_a_connection_that_cannot_be_watched_is_closed(void **state)
     struct scene *scene = begin("");
     bb__conn_set_unwatch(&scene->host->lane->set, scene->conn);
     fail_socket.watch_error = ENOSPC;
-    fail_socket.watch_events = 0;
     bb__io_settle(&scene->io, scene->host->lane, scene->conn, BB_CONN_WAIT);
     fail_socket.watch_error = 0;
     bb__io_tell(&scene->io);

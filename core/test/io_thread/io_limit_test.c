@@ -214,7 +214,7 @@ static void test_no_limit_is_over_too_soon_if_a_look_takes_long(void **state)
     lanes_start(&lanes, 1, &settings);
     struct bb__io_thread *io = bb__io_of(lanes.worker);
     pthread_mutex_lock(&io->link.lock);
-    bb__eventfd_raise(io->link.kick_fd);
+    bb__wakeup_raise(&io->link.kick);
     assert_false(is_alarmed(lanes.worker, 300));
     uint64_t began = real_ms();
     int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -44,7 +44,7 @@ static void pass(struct bb__io_thread *io, uint64_t time)
     await_rest(io);
     atomic_fetch_add(&later, time);
     atomic_store(&io->link.asleep, false);
-    bb__eventfd_raise(io->link.kick_fd);
+    bb__wakeup_raise(&io->link.kick);
     await_rest(io);
 }
 

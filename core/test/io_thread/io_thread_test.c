@@ -110,19 +110,18 @@ static void test_pipelined_requests_are_answered_in_order(void **state)
     assert_int_equal(finish(&lanes), CONNECTIONS + 2 + 2 * (CONNECTIONS - 1));
 }
 
-/* epoll_ctl() cannot add the lane's connection set (ENOSPC), so the I/O thread polls the set itself. */
+/* The I/O thread cannot watch the lane's connection set (ENOSPC), so the I/O thread polls the set itself. */
 static void test_connections_are_served_if_their_set_cannot_be_watched(void **state)
 {
     (void)state;
     struct bb_settings settings = lanes_settings();
     struct crowd crowd;
-    fail_socket.watch_error = ENOSPC;
-    fail_socket.watch_events = EPOLLET;
+    fail_socket.watch_poller_error = ENOSPC;
     gather(&crowd, 2, &settings);
     for (int round = 0; round < 3; round++)
         for (int i = 1; i < CONNECTIONS; i++) assert_true(lanes_ask(crowd.fds[i], "/meanwhile", "", ""));
     disperse(&crowd, 3 * (CONNECTIONS - 1));
-    fail_socket.watch_error = 0;
+    fail_socket.watch_poller_error = 0;
 }
 
 static void test_requests_wait_while_all_lanes_are_busy(void **state)
@@ -265,7 +264,7 @@ static void test_an_io_thread_that_cannot_poll_pauses(void **state)
     int other = open("/dev/null", O_RDONLY | O_CLOEXEC), fd = lanes_connect(&lanes);
     assert_int_equal(dup2(other, io->link.queue.fd), io->link.queue.fd);
     close(other);
-    bb__eventfd_raise(io->link.kick_fd);
+    bb__wakeup_raise(&io->link.kick);
     uint64_t before = cpu_time_ms(io->thread);
     for (int i = 0; i < 60; i++) assert_true(lanes_ask(fd, "/slow", "", ""));
     assert_in_range(cpu_time_ms(io->thread) - before, 0, 60 * 3 / 3);

@@ -39,7 +39,7 @@ static struct crew *new_crew(uint64_t queue_timeout)
         assert_response(crew->clients[i], 200, "GET /first ");
         crew->conns[i] = host->lane->set.conns;
     }
-    crew->io = (struct bb__io_thread){.worker = host->worker, .link.kick_fd = -1, .link.queue.fd = -1};
+    crew->io = (struct bb__io_thread){.worker = host->worker, .link.kick.fd = -1, .link.queue.fd = -1};
     assert_int_equal(bb__conn_context_open(&crew->io.context, host->worker), BB_OK);
     crew->io.context.timeouts = &host->lane->set.timeouts;
     bb__owner_begin(&host->lane->owner);

@@ -290,8 +290,8 @@ static void test_the_end_of_the_lane_ends_the_step_aside(void **state)
     host_free(host);
 }
 
-/* epoll_ctl() fails when the lane steps back (ENOSPC). No lane of the worker accepts until a later attempt to
- * step back succeeds. Then all lanes accept. */
+/* No descriptor can be watched when the lane steps back (ENOSPC). No lane of the worker accepts until a later
+ * attempt to step back succeeds. Then all lanes accept. */
 static void test_a_step_back_without_room_is_made_later(void **state)
 {
     (void)state;

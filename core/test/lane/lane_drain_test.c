@@ -75,12 +75,12 @@ static void test_the_number_of_a_closed_listener_may_be_used_again(void **state)
     bb_worker_drain(host->worker, BB_QUEUE_TAKE);
     host_settle(host);
     assert_int_equal(fcntl(number, F_GETFD), -1);
-    assert_int_equal(dup2(host->worker->limits.alarm_fd, number), number);
+    assert_int_equal(dup2(host->worker->limits.alarm.fd, number), number);
     assert_int_equal(bb__poller_add(&host->lane->set.poller, number, BB_INTEREST_READ, &other), BB_OK);
     bb__lane_rescan(host->lane);
-    assert_false(host->lane->accept.paused); /* EEXIST from epoll_ctl() would pause accepting */
+    assert_false(host->lane->accept.paused); /* a listener that cannot be added would pause accepting */
     assert_true(would_wait(host));
-    bb__eventfd_raise(number);
+    bb__wakeup_raise(&host->worker->limits.alarm);
     assert_false(would_wait(host));
     assert_false(bb__worker_is_awaited(host->worker));
     bb__poller_remove(&host->lane->set.poller, number);

@@ -30,7 +30,7 @@ static void io_thread_takes(struct host *host)
 static void io_thread_gives(struct host *host)
 {
     bb__owner_give(&host->lane->owner);
-    bb__eventfd_raise(host->lane->intake.wake_fd);
+    bb__wakeup_raise(&host->lane->intake.wakeup);
 }
 
 static void app_responds_meanwhile(struct host *host, const struct bb_request *request)
@@ -54,7 +54,7 @@ static struct scene *begin(host_app app)
     struct scene *scene = calloc(1, sizeof *scene);
     struct bb_settings settings = host_settings();
     struct host *host = scene->host = host_new(&settings, AF_INET);
-    scene->io = (struct bb__io_thread){.worker = host->worker, .link.kick_fd = -1};
+    scene->io = (struct bb__io_thread){.worker = host->worker, .link.kick.fd = -1};
     assert_int_equal(bb__poller_open(&scene->io.link.queue), BB_OK);
     pthread_mutex_init(&scene->io.link.lock, NULL);
     host->worker->io = &scene->io.link;

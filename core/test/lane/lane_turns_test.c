@@ -26,7 +26,7 @@ struct pair {
 
 static void begin(struct pair *pair)
 {
-    *pair = (struct pair){.host = new_host(0), .io.link.kick_fd = -1, .io.link.queue.fd = -1};
+    *pair = (struct pair){.host = new_host(0), .io.link.kick.fd = -1, .io.link.queue.fd = -1};
     pair->lane = pair->host->lane;
     pair->host->worker->io = &pair->io.link;
     assert_int_equal(bb_lane_new(&pair->other, pair->host->worker), BB_OK);

@@ -18,7 +18,7 @@ static struct {
 static inline struct bb_lane *on_stage(const struct model *model, const struct lane *lane)
 {
     stage.worker.settings.request_timeout = model->limited;
-    stage.worker.limits.alarm_fd = stage.worker.parent.fd = stage.conn.fd = -1;
+    stage.worker.limits.alarm.fd = stage.worker.parent.fd = stage.conn.fd = -1;
     stage.io.worker = stage.lane.worker = &stage.worker;
     stage.io.context.settings = &stage.worker.settings;
     stage.io.context.now = 1000;

@@ -1,22 +1,30 @@
-/* fail_socket.h: connections that cannot be accepted, sockets that epoll cannot watch, and a function that is
- * called just before epoll stops watching a socket. A test that includes this header is linked with --wrap
- * (see the Makefile). */
+/* fail_socket.h: connections that cannot be accepted, descriptors that a poller cannot watch, and a function
+ * that is called just before a poller stops watching a descriptor. A test that includes this header is linked
+ * with --wrap (see the Makefile). */
 #ifndef BB_TEST_FAIL_SOCKET_H
 #define BB_TEST_FAIL_SOCKET_H
 
 #include <errno.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "bontebok.h"
+#include "system/poller.h"
+
 int __real_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
-int __real_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
+int __real_bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
+int __real_bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
+int __real_bb__poller_add_poller(struct bb__poller *poller, struct bb__poller *added, void *tag);
+void __real_bb__poller_remove(struct bb__poller *poller, int fd);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
-int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
+int __wrap_bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
+int __wrap_bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
+int __wrap_bb__poller_add_poller(struct bb__poller *poller, struct bb__poller *added, void *tag);
+void __wrap_bb__poller_remove(struct bb__poller *poller, int fd);
 
 static struct {
     const int *accept_errors; /* errno of the next calls of accept4(); 0 ends the list */
-    int watch_error;          /* epoll_ctl() with EPOLL_CTL_ADD fails with this errno */
-    uint32_t watch_events;    /* the call fails only if it asks for all of these events; 0: it always fails */
+    int watch_error;          /* no descriptor can be added to a poller: errno */
+    int watch_poller_error;   /* no poller can be added to a poller: errno */
     void (*before_unwatching)(void);
 } fail_socket;
 
@@ -28,14 +36,34 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
     return -1;
 }
 
-int __wrap_epoll_ctl(int set, int operation, int fd, struct epoll_event *event)
+static int fail_watch(int error)
 {
-    if (operation == EPOLL_CTL_DEL && fail_socket.before_unwatching) fail_socket.before_unwatching();
-    if (fail_socket.watch_error == 0 || operation != EPOLL_CTL_ADD ||
-        (event->events & fail_socket.watch_events) != fail_socket.watch_events)
-        return __real_epoll_ctl(set, operation, fd, event);
-    errno = fail_socket.watch_error;
-    return -1;
+    errno = error;
+    return BB_ESYSTEM;
+}
+
+int __wrap_bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag)
+{
+    return fail_socket.watch_error ? fail_watch(fail_socket.watch_error)
+                                   : __real_bb__poller_add(poller, fd, interest, tag);
+}
+
+int __wrap_bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag)
+{
+    return fail_socket.watch_error ? fail_watch(fail_socket.watch_error)
+                                   : __real_bb__poller_add_shared(poller, fd, tag);
+}
+
+int __wrap_bb__poller_add_poller(struct bb__poller *poller, struct bb__poller *added, void *tag)
+{
+    return fail_socket.watch_poller_error ? fail_watch(fail_socket.watch_poller_error)
+                                          : __real_bb__poller_add_poller(poller, added, tag);
+}
+
+void __wrap_bb__poller_remove(struct bb__poller *poller, int fd)
+{
+    if (fail_socket.before_unwatching) fail_socket.before_unwatching();
+    __real_bb__poller_remove(poller, fd);
 }
 
 #endif

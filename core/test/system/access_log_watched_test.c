@@ -25,7 +25,7 @@ static struct host *new_watched(const char *format)
     struct host *host = new_host(format, AF_UNIX);
     host->worker->settings.request_timeout = NEVER;
     host->worker->limits.counts_time = true;
-    io = (struct bb__io_thread){.worker = host->worker, .link.kick_fd = -1, .link.queue.fd = -1};
+    io = (struct bb__io_thread){.worker = host->worker, .link.kick.fd = -1, .link.queue.fd = -1};
     assert_int_equal(bb__conn_context_open(&io.context, host->worker), BB_OK);
     (void)pthread_mutex_init(&io.link.lock, NULL);
     host->worker->io = &io.link;

@@ -17,6 +17,7 @@
 #include "bontebok.h"
 #include "support/descriptors.h"
 #include "system/poller.h"
+#include "system/wakeup.h"
 
 static struct {
     struct bb__poller poller;
@@ -67,13 +68,13 @@ static void test_the_events_that_were_asked_for_are_reported(void **state)
         assert_int_equal(look(), 1);
         assert_false(bb__batch_empty(&fixture.batch));
         assert_ptr_equal(fixture.batch.events[0].data.ptr, &tag);
-        assert_int_equal(fixture.batch.events[0].events, EPOLLIN);
+        assert_int_equal(fixture.batch.events[0].events, BB_INTEREST_READ);
     }
     assert_int_equal(bb__poller_change(&fixture.poller, fixture.ours, BB_INTEREST_NONE, &tag), BB_OK);
     assert_int_equal(look(), 0);
     assert_int_equal(bb__poller_change(&fixture.poller, fixture.ours, BB_INTEREST_WRITE, &tag), BB_OK);
     assert_int_equal(look(), 1);
-    assert_int_equal(fixture.batch.events[0].events, EPOLLOUT);
+    assert_int_equal(fixture.batch.events[0].events, BB_INTEREST_WRITE);
     bb__poller_remove(&fixture.poller, fixture.ours);
     assert_int_equal(look(), 0);
 }
@@ -85,7 +86,7 @@ static void test_a_hang_up_is_always_reported(void **state)
     assert_int_equal(bb__poller_add(&fixture.poller, fixture.ours, BB_INTEREST_NONE, &tag), BB_OK);
     shutdown(fixture.theirs, SHUT_RDWR);
     assert_int_equal(look(), 1);
-    assert_true(fixture.batch.events[0].events & EPOLLHUP);
+    assert_true(fixture.batch.events[0].events & POLLHUP);
 }
 
 static void test_a_descriptor_that_cannot_be_watched_is_an_error(void **state)
@@ -101,15 +102,17 @@ static void test_events_of_a_freed_tag_are_forgotten(void **state)
 {
     (void)state;
     int first, second;
-    int raised = eventfd(1, EFD_CLOEXEC);
+    struct bb__wakeup raised;
+    assert_int_equal(bb__wakeup_open(&raised), BB_OK);
+    bb__wakeup_raise(&raised);
     assert_int_equal(bb__poller_add(&fixture.poller, fixture.ours, BB_INTEREST_WRITE, &first), BB_OK);
-    assert_int_equal(bb__poller_add(&fixture.poller, raised, BB_INTEREST_READ, &second), BB_OK);
+    assert_int_equal(bb__poller_add(&fixture.poller, raised.fd, BB_INTEREST_READ, &second), BB_OK);
     assert_int_equal(look(), 2);
     bb__batch_forget(&fixture.batch, &first);
     for (int i = 0; i < 2; i++) assert_ptr_not_equal(fixture.batch.events[i].data.ptr, &first);
     bb__batch_forget(&fixture.batch, &second);
     for (int i = 0; i < 2; i++) assert_null(fixture.batch.events[i].data.ptr);
-    close(raised);
+    bb__wakeup_close(&raised);
 }
 
 static void ignore(int signal_number)
@@ -131,26 +134,34 @@ static void test_a_signal_ends_the_wait(void **state)
     assert_int_equal(fixture.batch.count, 0);
 }
 
-static void test_an_eventfd_is_raised_and_cleared(void **state)
+/* From now on the wakeup takes no more bytes. */
+static void fill(const struct bb__wakeup *wakeup)
+{
+    assert_int_equal(eventfd_write(wakeup->fd, UINT64_MAX - 1), 0);
+}
+
+static void test_a_wakeup_is_raised_and_cleared(void **state)
 {
     (void)state;
-    int tag, event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    assert_int_equal(bb__poller_add(&fixture.poller, event, BB_INTEREST_READ, &tag), BB_OK);
-    bb__eventfd_raise(event);
-    bb__eventfd_raise(event);
+    int tag;
+    struct bb__wakeup wakeup;
+    assert_int_equal(bb__wakeup_open(&wakeup), BB_OK);
+    assert_int_equal(bb__poller_add(&fixture.poller, wakeup.fd, BB_INTEREST_READ, &tag), BB_OK);
+    bb__wakeup_raise(&wakeup);
+    bb__wakeup_raise(&wakeup);
     assert_int_equal(look(), 1);
-    bb__eventfd_clear(event);
+    bb__wakeup_clear(&wakeup);
     assert_int_equal(look(), 0);
-    bb__eventfd_clear(event);
+    bb__wakeup_clear(&wakeup);
 
-    /* A full eventfd does not change. errno does not change either, because a signal handler may call
-     * bb__eventfd_raise(). */
-    assert_int_equal(eventfd_write(event, UINT64_MAX - 1), 0);
+    fill(&wakeup);
     errno = ENOENT;
-    bb__eventfd_raise(event);
+    bb__wakeup_raise(&wakeup); /* a signal handler may call this, so errno does not change */
     assert_int_equal(errno, ENOENT);
     assert_int_equal(look(), 1);
-    close(event);
+    bb__wakeup_clear(&wakeup);
+    assert_int_equal(look(), 0);
+    bb__wakeup_close(&wakeup);
 }
 
 /* The kernel wakes only one of several waiters (EPOLLEXCLUSIVE). The test sees this flag only indirectly:
@@ -186,7 +197,7 @@ int main(void)
         IN_FIXTURE(test_a_descriptor_that_cannot_be_watched_is_an_error),
         IN_FIXTURE(test_events_of_a_freed_tag_are_forgotten),
         IN_FIXTURE(test_a_signal_ends_the_wait),
-        IN_FIXTURE(test_an_eventfd_is_raised_and_cleared),
+        IN_FIXTURE(test_a_wakeup_is_raised_and_cleared),
         IN_FIXTURE(test_a_shared_listener_is_watched_exclusively),
     };
     return cmocka_run_group_tests_name("poller", tests, NULL, NULL);

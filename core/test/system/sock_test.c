@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -25,6 +24,7 @@
 #include "support/descriptors.h"
 #include "support/socket_pair.h"
 #include "system/sock.h"
+#include "system/wakeup.h"
 
 static int descriptors;
 
@@ -272,28 +272,28 @@ static void test_each_end_of_a_wait_has_its_code(void **state)
 {
     (void)state;
     struct pair pair = unix_pair();
-    int wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, -1), BB_OK);
+    struct bb__wakeup wake;
+    assert_int_equal(bb__wakeup_open(&wake), BB_OK);
+    assert_int_equal(bb__sock_wait_writable(pair.ours, wake.fd, -1), BB_OK);
     fill(pair.ours);
-    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, 0), BB_EGONE);
-    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, 5), BB_EGONE);
-    eventfd_write(wake, 1);
-    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, -1), BB_AGAIN);
-    eventfd_t count;
-    eventfd_read(wake, &count);
+    assert_int_equal(bb__sock_wait_writable(pair.ours, wake.fd, 0), BB_EGONE);
+    assert_int_equal(bb__sock_wait_writable(pair.ours, wake.fd, 5), BB_EGONE);
+    bb__wakeup_raise(&wake);
+    assert_int_equal(bb__sock_wait_writable(pair.ours, wake.fd, -1), BB_AGAIN);
+    bb__wakeup_clear(&wake);
 
     struct sigaction action = {.sa_handler = ignore};
     const struct timeval soon = {.tv_usec = 2000}; /* repeated, in case the test does not wait yet */
     const struct itimerval repeated = {.it_value = soon, .it_interval = soon}, never = {.it_value = {0}};
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &repeated, NULL);
-    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, 5000), BB_AGAIN);
+    assert_int_equal(bb__sock_wait_writable(pair.ours, wake.fd, 5000), BB_AGAIN);
     setitimer(ITIMER_REAL, &never, NULL);
 
     close(pair.theirs);
-    assert_int_equal(bb__sock_wait_writable(pair.ours, wake, -1), BB_OK); /* the next send will fail */
+    assert_int_equal(bb__sock_wait_writable(pair.ours, wake.fd, -1), BB_OK); /* the next send will fail */
     bb__sock_close(pair.ours);
-    close(wake);
+    bb__wakeup_close(&wake);
 }
 
 #define WATCHED(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)

@@ -1,10 +1,13 @@
-/* poller.c: see poller.h. */
-#include "system/poller.h"
+/* poller_epoll.c: see poller.h. */
 #include "bontebok.h"
+#include "system/poller.h"
 
 #include <errno.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
+
+/* struct bb__poller_event and enum bb__interest are epoll's own, so events and masks are not converted. */
+_Static_assert(POLLIN == EPOLLIN && POLLOUT == EPOLLOUT && POLLERR == EPOLLERR && POLLHUP == EPOLLHUP,
+               "poll and epoll have the same masks");
 
 int bb__poller_open(struct bb__poller *poller)
 {
@@ -20,7 +23,7 @@ void bb__poller_close(struct bb__poller *poller)
 
 static int control(struct bb__poller *poller, int operation, int fd, uint32_t events, void *tag)
 {
-    struct epoll_event event = {.events = events, .data.ptr = tag};
+    struct bb__poller_event event = {.events = events, .data.ptr = tag};
     return epoll_ctl(poller->fd, operation, fd, &event) < 0 ? BB_ESYSTEM : BB_OK;
 }
 
@@ -44,9 +47,14 @@ int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag)
     return control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLEXCLUSIVE, tag);
 }
 
-int bb__poller_add_edge(struct bb__poller *poller, int fd, void *tag)
+int bb__poller_add_poller(struct bb__poller *poller, struct bb__poller *added, void *tag)
 {
-    return control(poller, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLET, tag);
+    return control(poller, EPOLL_CTL_ADD, added->fd, EPOLLIN | EPOLLET, tag);
+}
+
+void bb__poller_remove_poller(struct bb__poller *poller, struct bb__poller *added)
+{
+    bb__poller_remove(poller, added->fd);
 }
 
 int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms)
@@ -57,23 +65,10 @@ int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int time
     return count < 0 && errno != EINTR ? BB_ESYSTEM : BB_OK;
 }
 
-void bb__eventfd_raise(int fd)
-{
-    int before = errno;
-    (void)eventfd_write(fd, 1); /* EAGAIN: the eventfd is readable already */
-    errno = before;
-}
-
-void bb__eventfd_clear(int fd)
-{
-    eventfd_t count;
-    (void)eventfd_read(fd, &count); /* EAGAIN: the eventfd is cleared already */
-}
-
 void bb__batch_put_first(struct bb__batch *batch, uint32_t interest)
 {
     for (int i = batch->next, first = i; i < batch->count; i++) {
-        struct epoll_event event = batch->events[i];
+        struct bb__poller_event event = batch->events[i];
         if (!(event.events & interest)) continue;
         batch->events[i] = batch->events[first];
         batch->events[first++] = event;
