@@ -243,6 +243,7 @@ static void *run(void *argument)
         clear_kick(io);
     }
     look(io);
+    atomic_store(&io->link.ended, true);
     return NULL;
 }
 
@@ -308,8 +309,8 @@ bool bb__io_stop(struct bb__io_thread *io)
     if (!bb__worker_is_inert(io->worker)) {
         atomic_store(&io->ends, true);
         bb__wakeup_raise(&io->link.kick);
-        struct timespec end = bb__io_wait_end();
-        if (bb__io_hangs(&io->link) || pthread_timedjoin_np(io->thread, NULL, &end) != 0) return false;
+        if (bb__io_hangs(&io->link) || !bb__io_has_ended(&io->link)) return false;
+        (void)pthread_join(io->thread, NULL);
         bb__conn_context_close(&io->context); /* not in a forked child, whose copy may be inconsistent */
     }
     release(io);

@@ -4,8 +4,11 @@
 #include "http/h1_reply_file.h"
 #include "lane/lane.h"
 
-#include <sys/random.h>
 #include <unistd.h>
+
+#if __has_include(<sys/random.h>)
+#include <sys/random.h> /* macOS declares getentropy() here, other systems in unistd.h */
+#endif
 
 /* Bytes. A smaller body is copied behind the head, because one send is cheaper than a send and a sendfile. */
 #define SMALL_MAX (16 * 1024)
@@ -24,7 +27,7 @@ bool bb_reply_takes_file(const struct bb_lane *lane, uint64_t size)
 static void make_boundary(char boundary[BB_BOUNDARY_LEN])
 {
     unsigned char bytes[BB_BOUNDARY_LEN / 2] = {0};
-    (void)!getrandom(bytes, sizeof bytes, 0);
+    (void)!getentropy(bytes, sizeof bytes);
     for (size_t i = 0; i < BB_BOUNDARY_LEN; i++)
         boundary[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 * 4) & 15];
 }

@@ -33,12 +33,6 @@ static bool end_cut_line(struct bb__access_log *log, int *error)
     return !log->cut;
 }
 
-static size_t whole_lines(const char *lines, size_t len)
-{
-    const char *feed = len > 0 ? memrchr(lines, '\n', len) : NULL;
-    return feed ? (size_t)(feed + 1 - lines) : 0;
-}
-
 /* Returns the ms until the next attempt: BB_LOG_PAUSE at first. If the target takes nothing again, returns
  * twice the last time, at most BB_LOG_AGE. */
 static uint64_t next_rest(const struct bb__access_log *log, size_t taken)
@@ -54,7 +48,7 @@ void bb__access_log_flush(struct bb__access_log *log, uint64_t now)
     int error = 0;
     size_t taken =
         end_cut_line(log, &error) ? bb__log_sink_write(log->sink, log->lines, log->len, &error) : 0;
-    size_t done = whole_lines(log->lines, taken);
+    size_t done = bb__log_whole_lines(log->lines, taken);
     if (taken < log->len) {
         if (done < taken) log->cut = true;
         log->error = error;

@@ -153,12 +153,18 @@ void bb__log_sink_close(struct bb__log_sink *sink)
 
 /* ---- writing ---- */
 
+size_t bb__log_whole_lines(const char *bytes, size_t len)
+{
+    while (len > 0 && bytes[len - 1] != '\n') len--;
+    return len;
+}
+
 /* Returns the length of the whole lines at the front that fit into PIPE_BUF bytes. */
 static size_t piece(const char *lines, size_t len)
 {
     if (len <= PIPE_BUF) return len;
-    const char *feed = memrchr(lines, '\n', PIPE_BUF);
-    return feed ? (size_t)(feed + 1 - lines) : PIPE_BUF;
+    size_t whole = bb__log_whole_lines(lines, PIPE_BUF);
+    return whole > 0 ? whole : PIPE_BUF;
 }
 
 /* With RWF_NOWAIT, the write does not wait. Without RWF_NOWAIT, it can wait, because another process may fill

@@ -51,6 +51,9 @@ int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[
  * nothing has changed. */
 int bb__log_sink_reopen(struct bb__log_sink *sink);
 
+/* Returns the length of the whole lines at the front of the bytes. */
+size_t bb__log_whole_lines(const char *bytes, size_t len);
+
 /* Writes lines, each with its line feed. Returns how many bytes were written. If some bytes were not written,
  * *error is the errno. Only a file or a socket can take a part of a line. */
 size_t bb__log_sink_write(struct bb__log_sink *sink, const char *lines, size_t len, int *error);

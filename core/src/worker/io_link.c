@@ -3,21 +3,30 @@
 
 #include <time.h>
 
-#define STOP_SECONDS 1
+/* Attempts, a millisecond apart. Not every system has pthread_mutex_timedlock() and pthread_timedjoin_np().
+ */
+#define ATTEMPTS 1000
 
-struct timespec bb__io_wait_end(void)
+static void rest(void)
 {
-    struct timespec end = {0};
-    (void)clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec += STOP_SECONDS;
-    return end;
+    static const struct timespec pause = {.tv_nsec = 1000000};
+    (void)nanosleep(&pause, NULL);
 }
 
 bool bb__io_hangs(struct bb__io_link *io)
 {
-    struct timespec end = bb__io_wait_end();
     if (!io || io->hangs) return io;
-    io->hangs = pthread_mutex_timedlock(&io->lock, &end) != 0;
-    if (!io->hangs) pthread_mutex_unlock(&io->lock);
-    return io->hangs;
+    bool locked = pthread_mutex_trylock(&io->lock) == 0;
+    for (int i = 0; !locked && i < ATTEMPTS; i++) {
+        rest();
+        locked = pthread_mutex_trylock(&io->lock) == 0;
+    }
+    if (locked) pthread_mutex_unlock(&io->lock);
+    return io->hangs = !locked;
+}
+
+bool bb__io_has_ended(const struct bb__io_link *io)
+{
+    for (int i = 0; !atomic_load(&io->ended) && i < ATTEMPTS; i++) rest();
+    return atomic_load(&io->ended);
 }

@@ -12,6 +12,7 @@
 struct bb__io_link {
     struct bb__wakeup kick;  /* wakes the I/O thread */
     atomic_bool asleep;      /* the I/O thread waits for events in `queue` */
+    atomic_bool ended;       /* the I/O thread uses nothing any more */
     atomic_bool gathers;     /* the I/O thread looks at gathered parts (lane/reply_gather.c) within BB_TICK */
     bool hangs;              /* bb__io_hangs() has waited for `lock` in vain */
     struct bb__poller queue; /* watches kick.fd, and the pollers of busy lanes (edge-triggered) */
@@ -30,8 +31,8 @@ static inline void bb__io_notice(struct bb__io_link *io)
  * that the I/O thread may use. Returns false for NULL. */
 bool bb__io_hangs(struct bb__io_link *io);
 
-/* Returns the time (CLOCK_REALTIME) one second from now. When a process ends, it waits for the I/O thread
- * only until this time, because a stalled disk may block the I/O thread. */
-struct timespec bb__io_wait_end(void);
+/* Waits up to a second until the I/O thread has ended. Returns whether it has. The I/O thread may not end,
+ * because a stalled disk may block it. */
+bool bb__io_has_ended(const struct bb__io_link *io);
 
 #endif

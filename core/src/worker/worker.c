@@ -2,7 +2,6 @@
 #include "worker/worker.h"
 
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 atomic_uint bb__process_generation;
@@ -140,8 +139,8 @@ void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS]
 
 void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what)
 {
-    const char *byte = &worker->parent.bytes[what];
-    if (worker->parent.fd >= 0) (void)send(worker->parent.fd, byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    size_t sent;
+    if (worker->parent.fd >= 0) (void)bb__sock_send(worker->parent.fd, &worker->parent.bytes[what], 1, &sent);
 }
 
 void bb_worker_show_detached(struct bb_worker *worker, unsigned count)
