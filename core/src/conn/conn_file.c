@@ -1,6 +1,6 @@
 /* conn_file.c: see conn_file.h. */
 #include "conn/conn_report.h"
-#include "conn/file_source.h"
+#include "system/file_source.h"
 
 #include <errno.h>
 #include <stdlib.h>

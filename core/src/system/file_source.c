@@ -1,5 +1,5 @@
 /* file_source.c: see file_source.h. */
-#include "conn/file_source.h"
+#include "system/file_source.h"
 #include "bontebok.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "bontebok.h"
-#include "conn/file_source.h"
+#include "system/file_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
