@@ -7,15 +7,16 @@
 
 static int prepare_set(struct bb_lane *lane)
 {
+    struct bb_worker *worker = lane->worker;
     lane->wake_source.kind = BB_SOURCE_WAKE;
-    if (bb__wakeup_open(&lane->intake.wakeup) != BB_OK ||
-        bb__conn_set_open(&lane->set, &lane->worker->settings, &lane->worker->room.connections) != BB_OK ||
-        bb__poller_add(&lane->set.poller, lane->intake.wakeup.fd, BB_INTEREST_READ, &lane->wake_source) !=
-            BB_OK ||
-        bb__poller_add(&lane->set.poller, lane->worker->drain.wakeup.fd, BB_INTEREST_READ,
-                       &lane->worker->drain.source) != BB_OK)
-        return BB_ESYSTEM;
-    return BB_OK;
+    int code = bb__wakeup_open(&lane->intake.wakeup);
+    if (code == BB_OK) code = bb__conn_set_open(&lane->set, &worker->settings, &worker->room.connections);
+    struct bb__poller *poller = &lane->set.poller;
+    if (code == BB_OK)
+        code = bb__poller_add(poller, lane->intake.wakeup.fd, BB_INTEREST_READ, &lane->wake_source);
+    if (code == BB_OK)
+        code = bb__poller_add(poller, worker->drain.wakeup.fd, BB_INTEREST_READ, &worker->drain.source);
+    return code;
 }
 
 int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)

@@ -8,10 +8,18 @@
 #define SECONDS_A_DAY 86400
 #define LAST_SECOND   INT64_C(253402300799) /* the last second of the year 9999: Date has a four-digit year */
 
+#ifdef BB_PORTABLE
+#define CLOCK_OF_TICKS      CLOCK_MONOTONIC
+#define REAL_CLOCK_OF_TICKS CLOCK_REALTIME
+#else
+#define CLOCK_OF_TICKS      CLOCK_MONOTONIC_COARSE
+#define REAL_CLOCK_OF_TICKS CLOCK_REALTIME_COARSE
+#endif
+
 uint64_t bb__clock_ms(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    clock_gettime(CLOCK_OF_TICKS, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
@@ -35,7 +43,7 @@ uint64_t bb__clock_real_us(void)
 const char *bb__date_now(struct bb__date *date)
 {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    clock_gettime(REAL_CLOCK_OF_TICKS, &now);
     if (date->second != now.tv_sec || now.tv_sec == 0) {
         bb__date_render(now.tv_sec, date->text);
         date->second = now.tv_sec;

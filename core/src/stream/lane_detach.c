@@ -4,6 +4,7 @@
  * thread still uses it. See bontebok_stream.h for the contracts. */
 #include "stream/request_read.h"
 #include "stream/stream.h"
+#include "system/descriptor.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -41,12 +42,12 @@ static void forget(struct bb_lane *lane, bool untimed)
 
 /* The lane's descriptor becomes a copy of its wakeup, so that the client sees at once when the host closes
  * the socket. The poller must not have the socket any more, because the kernel could not remove it later. If
- * dup3() fails, the client sees the end when the request ends. */
+ * this fails, the client sees the end when the request ends. */
 static void let_go(struct bb_lane *lane)
 {
     int fd = lane->current->fd;
     bb__poller_remove(&lane->set.poller, fd);
-    (void)dup3(lane->intake.wakeup.fd, fd, O_CLOEXEC);
+    (void)bb__descriptor_replace(fd, lane->intake.wakeup.fd);
 }
 
 /* For the access log: a response that the core has not seen. */

@@ -6,18 +6,33 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#ifndef BB_PORTABLE
+#include <sys/sendfile.h>
+#endif
+
 /* Bytes. The kernel reads at most about this many for one POSIX_FADV_WILLNEED: read_ahead_kb of the disk. */
 #define AHEAD_STEP (128 * 1024)
+
+#ifdef BB_PORTABLE
+#define COPY (64 * 1024) /* bytes: a copy that fits on the stack of the I/O thread */
+#endif
 
 /* ---- opening ---- */
 
 #define HOW (O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+
+#ifdef BB_PORTABLE
+#define DIRECTORY_HOW (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#else
+#define DIRECTORY_HOW (O_PATH | O_DIRECTORY | O_CLOEXEC)
+#endif
 
 static int fail(int fd, int error)
 {
@@ -43,35 +58,51 @@ int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size)
     return check(*fd, reserve, size);
 }
 
+/* A file and the path that was opened. */
+struct opened {
+    int fd;
+    const char *path;
+};
+
 /* Writes the path of an open file, without symbolic links, to `path`. Returns its length; 0: unknown. */
-static size_t path_of(int fd, char path[PATH_MAX])
+static size_t path_of(const struct opened *file, char path[PATH_MAX])
 {
+#if defined F_GETPATH
+    return fcntl(file->fd, F_GETPATH, path) == 0 ? strlen(path) : 0;
+#elif defined BB_PORTABLE
+    struct stat one, other;
+    bool found = realpath(file->path, path) && fstat(file->fd, &one) == 0 && stat(path, &other) == 0;
+    return found && one.st_dev == other.st_dev && one.st_ino == other.st_ino ? strlen(path) : 0;
+#else
     char link[64];
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
     ssize_t len = readlink(link, path, PATH_MAX);
     return len > 0 && len < PATH_MAX ? (size_t)len : 0;
+#endif
 }
 
 /* The paths of open files are compared, so nobody can replace a part of the path between check and use. */
-static bool is_below(int directory, int fd)
+static bool is_below(const struct opened *directory, const struct opened *file)
 {
     char above[PATH_MAX], path[PATH_MAX];
     size_t len = path_of(directory, above);
-    size_t path_len = path_of(fd, path);
+    size_t path_len = path_of(file, path);
     if (len == 0 || path_len <= len + (len > 1) || memcmp(above, path, len) != 0) return false;
     return len == 1 || path[len] == '/'; /* above[0..1) is "/", the root */
 }
 
 int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd, uint64_t *size)
 {
-    int above = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (above < 0) return BB_ESYSTEM;
+    char path[PATH_MAX];
+    const struct opened above = {open(directory, DIRECTORY_HOW), directory};
+    if (above.fd < 0) return BB_ESYSTEM;
     while (*below == '/') below++;
-    *fd = openat(above, below, HOW);
+    *fd = openat(above.fd, below, HOW);
     int code = check(*fd, reserve, size);
-    if (code == BB_OK && !is_below(above, *fd)) code = fail(*fd, EXDEV);
+    bool fits = snprintf(path, sizeof path, "%s/%s", directory, below) < (int)sizeof path;
+    if (code == BB_OK && !(fits && is_below(&above, &(struct opened){*fd, path}))) code = fail(*fd, EXDEV);
     int error = errno;
-    (void)close(above);
+    (void)close(above.fd);
     errno = error;
     return code;
 }
@@ -81,7 +112,7 @@ int bb__file_source_open_below(const char *directory, const char *below, int res
 /* Reads what the page cache has. Returns -1 with EAGAIN if it has none of the bytes. */
 static ssize_t read_cached(int fd, uint64_t first, char *to, size_t len)
 {
-#ifdef RWF_NOWAIT
+#if defined RWF_NOWAIT && !defined BB_PORTABLE
     struct iovec part = {to, len};
     return preadv2(fd, &part, 1, (off_t)first, RWF_NOWAIT);
 #else
@@ -109,15 +140,31 @@ bool bb__file_source_is_cached(int fd, uint64_t first, size_t len)
 
 void bb__file_source_read_ahead(int fd, uint64_t first, uint64_t len)
 {
+#ifdef POSIX_FADV_WILLNEED
     for (uint64_t done = 0; done < len; done += AHEAD_STEP)
         (void)posix_fadvise(fd, (off_t)(first + done), AHEAD_STEP, POSIX_FADV_WILLNEED);
+#else
+    (void)fd, (void)first, (void)len;
+#endif
+}
+
+/* Returns as sendfile(2) does. */
+static ssize_t transmit(int socket, int fd, uint64_t first, size_t len)
+{
+#ifdef BB_PORTABLE
+    char bytes[COPY];
+    ssize_t count = pread(fd, bytes, len < COPY ? len : COPY, (off_t)first);
+    return count > 0 ? send(socket, bytes, (size_t)count, MSG_NOSIGNAL | MSG_DONTWAIT) : count;
+#else
+    off_t offset = (off_t)first;
+    return sendfile(socket, fd, &offset, len);
+#endif
 }
 
 int bb__file_source_send(int socket, int fd, uint64_t first, uint64_t len, size_t *sent)
 {
-    off_t offset = (off_t)first;
     ssize_t count;
-    do count = sendfile(socket, fd, &offset, len < BB_FILE_SLICE ? (size_t)len : BB_FILE_SLICE);
+    do count = transmit(socket, fd, first, len < BB_FILE_SLICE ? (size_t)len : BB_FILE_SLICE);
     while (count < 0 && errno == EINTR);
     *sent = count > 0 ? (size_t)count : 0;
     if (count > 0) return BB_OK;

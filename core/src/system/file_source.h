@@ -1,5 +1,6 @@
 /* file_source.h: wraps the system calls on files that are response bodies: opening, reading ahead and
- * sendfile(2). Used by conn_file.c and reply_file.c. Does not know connections or HTTP. */
+ * sendfile(2), or a copy where the switch BB_PORTABLE is set. Used by conn_file.c and reply_file.c. Does not
+ * know connections or HTTP. */
 #ifndef BB_FILE_SOURCE_H
 #define BB_FILE_SOURCE_H
 
@@ -18,7 +19,9 @@ int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size)
 
 /* As bb__file_source_open(), for a file that must be in `directory` or below, also after all symbolic links
  * were followed. `directory` may itself be a symbolic link. below: the rest of the path, relative to
- * `directory`. BB_ESYSTEM with errno EXDEV: the file is elsewhere. Needs /proc. */
+ * `directory`. BB_ESYSTEM with errno EXDEV: the file is elsewhere. Needs /proc on Linux. On a
+ * system without /proc and F_GETPATH, a local user who replaces a directory at the same moment is not
+ * noticed. */
 int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd,
                                uint64_t *size);
 

@@ -1,6 +1,7 @@
 /* log_sink.c: see log_sink.h. */
 #include "system/log_sink.h"
 #include "base/clock.h"
+#include "system/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,17 +42,29 @@ static enum bb__log_sink_kind kind_of(int fd)
     return S_ISSOCK(status.st_mode) ? BB_LOG_SINK_SOCKET : BB_LOG_SINK_PIPE;
 }
 
+/* Opens the pipe or terminal again. Returns -1 if the system cannot: elsewhere than on Linux, /dev/fd gives
+ * only a copy of the descriptor. */
+static int open_pipe_again(int fd)
+{
+#ifdef BB_PORTABLE
+    (void)fd;
+    return -1;
+#else
+    char path[sizeof "/proc/self/fd/" + 3 * sizeof fd];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open_for_lines(path, O_WRONLY);
+#endif
+}
+
 /* Pipes and terminals are opened again, because O_NONBLOCK is a flag of the open file description, which
  * other processes may share. A file is not opened again, because all processes must share one file position.
  * A socket is not opened again, because each send has MSG_DONTWAIT. */
 static int open_inherited(struct bb__log_sink *sink, int standard)
 {
-    char path[sizeof "/proc/self/fd/" + 3 * sizeof standard];
     sink->kind = kind_of(standard);
     sink->standard = standard;
     if (sink->kind == BB_LOG_SINK_PIPE) {
-        (void)snprintf(path, sizeof path, "/proc/self/fd/%d", standard);
-        int fd = open_for_lines(path, O_WRONLY);
+        int fd = open_pipe_again(standard);
         if (fd >= 0) return fd;
         sink->kind = BB_LOG_SINK_SHARED; /* the pipe belongs to another user, or there is no /proc */
     }
@@ -121,7 +134,7 @@ static bool open_again(struct bb__log_sink *sink, bool anyway)
 static int follow_standard(const struct bb__log_sink *sink)
 {
     bool is_file = sink->kind == BB_LOG_SINK_FILE && kind_of(sink->standard) == BB_LOG_SINK_FILE;
-    return !is_file || dup3(sink->standard, sink->fd, O_CLOEXEC) >= 0 ? BB_OK : BB_ESYSTEM;
+    return !is_file || bb__descriptor_replace(sink->fd, sink->standard) ? BB_OK : BB_ESYSTEM;
 }
 
 /* sink->fd keeps its number. If a thread is writing at this moment, the bytes go to the old file or to the
@@ -138,11 +151,11 @@ int bb__log_sink_reopen(struct bb__log_sink *sink)
     if (!sink->path) return follow_standard(sink);
     int fd = open_path(sink->path);
     if (fd < 0) return BB_ESYSTEM;
-    int replaced = dup3(fd, sink->fd, O_CLOEXEC);
+    bool replaced = bb__descriptor_replace(sink->fd, fd);
     int error = errno;
     (void)close(fd);
     errno = error;
-    return replaced < 0 ? BB_ESYSTEM : BB_OK;
+    return replaced ? BB_OK : BB_ESYSTEM;
 }
 
 void bb__log_sink_close(struct bb__log_sink *sink)
@@ -171,7 +184,7 @@ static size_t piece(const char *lines, size_t len)
  * the pipe between poll() and write(). */
 static ssize_t push_shared(int fd, const char *bytes, size_t len)
 {
-#ifdef RWF_NOWAIT
+#if defined RWF_NOWAIT && !defined BB_PORTABLE
     const struct iovec part = {(void *)bytes, len};
     ssize_t written = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
     if (written >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS)) return written;

@@ -1,6 +1,7 @@
 /* log_syslog.c: writes an access log to the local syslog, one datagram per line, and parses the settings for
  * this. As usual for /dev/log, a datagram has the form of RFC 3164 without the host name. See log_sink.h. */
 #include "log/log_time.h"
+#include "system/descriptor.h"
 #include "system/log_sink.h"
 
 #include <ctype.h>
@@ -113,7 +114,11 @@ static int reach(int fd, const struct bb__log_syslog *syslog)
 
 int bb__log_syslog_open(const struct bb__log_syslog *syslog)
 {
+#ifdef BB_PORTABLE
+    int fd = bb__descriptor_prepared(socket(AF_UNIX, SOCK_DGRAM, 0));
+#else
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+#endif
     if (fd < 0) return -1;
     if (reach(fd, syslog) == 0) return fd;
     int error = errno;

@@ -1,6 +1,6 @@
-/* poller.h: wraps epoll, level-triggered. A poller has the descriptors that a lane (a thread that serves
- * requests) or the I/O thread waits for. The caller gives a tag with each descriptor, and the events of the
- * descriptor carry this tag. */
+/* poller.h: wraps epoll (poller_epoll.c), or poll() where the switch BB_PORTABLE is set (poller_poll.c);
+ * level-triggered. A poller has the descriptors that a lane (a thread that serves requests) or the I/O thread
+ * waits for. The caller gives a tag with each descriptor, and the events of the descriptor carry this tag. */
 #ifndef BB_POLLER_H
 #define BB_POLLER_H
 
@@ -8,18 +8,34 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifndef BB_PORTABLE
 #include <sys/epoll.h>
+#endif
 
 /* The most events that one wait returns. With more, events would wait longer while the lane serves a long
  * request. With fewer, epoll_wait would be called more often. */
 #define BB_BATCH 16
 
-/* The fields are `events` (a mask of enum bb__interest) and `data.ptr` (the tag). */
+#ifdef BB_PORTABLE
+struct bb__poller_event {
+    uint32_t events; /* a mask of enum bb__interest */
+    union {
+        void *ptr; /* the tag */
+    } data;
+};
+
+struct bb__poller {
+    int fd; /* -1: not open */
+    struct bb__poll_set *set;
+};
+#else
 #define bb__poller_event epoll_event
 
 struct bb__poller {
     int fd;
 };
+#endif
 
 /* The events of one wait. `next` is the index of the first event that was not handled yet. */
 struct bb__batch {
@@ -27,20 +43,21 @@ struct bb__batch {
     int count, next;
 };
 
-/* Returns BB_OK or BB_ESYSTEM. */
+/* Returns BB_OK, BB_ESYSTEM or BB_ENOMEM. */
 int bb__poller_open(struct bb__poller *poller);
 void bb__poller_close(struct bb__poller *poller);
 
-/* interest: a mask of enum bb__interest. BB_OK or BB_ESYSTEM (no memory or no epoll watches are left). */
+/* interest: a mask of enum bb__interest. BB_OK, BB_ENOMEM or BB_ESYSTEM (no epoll watches are left). */
 int bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
 int bb__poller_change(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
 void bb__poller_remove(struct bb__poller *poller, int fd);
 
-/* Adds a descriptor that other lanes and processes also wait for (EPOLLEXCLUSIVE): a listener or the shared
- * queue. An event wakes only one sleeping lane. */
+/* Adds a descriptor that other lanes and processes also wait for: a listener or the shared queue. An event
+ * wakes only one sleeping lane (EPOLLEXCLUSIVE); with poll() it wakes all, and all but one find nothing. */
 int bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 
-/* Adds another poller, edge-triggered: it is reported once for each new event of that poller. */
+/* Adds another poller, edge-triggered: it is reported once for each new event of that poller. With poll(), an
+ * event is new if the last wait of that poller did not report it. */
 int bb__poller_add_poller(struct bb__poller *poller, struct bb__poller *added, void *tag);
 void bb__poller_remove_poller(struct bb__poller *poller, struct bb__poller *added);
 

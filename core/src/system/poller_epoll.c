@@ -1,5 +1,7 @@
 /* poller_epoll.c: see poller.h. */
 #include "bontebok.h"
+#ifndef BB_PORTABLE
+
 #include "system/poller.h"
 
 #include <errno.h>
@@ -65,18 +67,4 @@ int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int time
     return count < 0 && errno != EINTR ? BB_ESYSTEM : BB_OK;
 }
 
-void bb__batch_put_first(struct bb__batch *batch, uint32_t interest)
-{
-    for (int i = batch->next, first = i; i < batch->count; i++) {
-        struct bb__poller_event event = batch->events[i];
-        if (!(event.events & interest)) continue;
-        batch->events[i] = batch->events[first];
-        batch->events[first++] = event;
-    }
-}
-
-void bb__batch_forget(struct bb__batch *batch, const void *tag)
-{
-    for (int i = batch->next; i < batch->count; i++)
-        if (batch->events[i].data.ptr == tag) batch->events[i].data.ptr = NULL;
-}
+#endif

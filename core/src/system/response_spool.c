@@ -59,7 +59,9 @@ static size_t put_in_file(struct bb__response_spool *response_spool, const char 
  * this step, the file of a response that lasts for days would only grow. */
 static void give_back_front(struct bb__response_spool *response_spool)
 {
-#ifdef FALLOC_FL_PUNCH_HOLE
+#ifdef BB_PORTABLE
+    (void)response_spool;
+#else
     uint64_t len = (response_spool->read - response_spool->given_back) / STEP * STEP;
     if (len == 0 || fallocate(response_spool->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                               (off_t)response_spool->given_back, (off_t)len) != 0)

@@ -30,6 +30,31 @@ int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
     return BB_OK;
 }
 
+void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
+{
+    if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->layout.count));
+}
+
+/* ---- as a file ---- */
+
+#ifdef BB_PORTABLE
+
+int bb_scoreboard_file(unsigned lanes)
+{
+    (void)lanes;
+    errno = ENOSYS;
+    return BB_ESYSTEM;
+}
+
+int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
+{
+    (void)scoreboard, (void)fd;
+    errno = ENOSYS;
+    return BB_ESYSTEM;
+}
+
+#else
+
 /* Returns false with EFBIG if the file would be too long. Otherwise SIGXFSZ could end the process. */
 static bool is_allowed(size_t size)
 {
@@ -93,7 +118,4 @@ int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
     return BB_OK;
 }
 
-void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
-{
-    if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->layout.count));
-}
+#endif

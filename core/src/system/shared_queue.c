@@ -1,13 +1,15 @@
 /* shared_queue.c: see shared_queue.h. The queue is a pair of SOCK_SEQPACKET sockets. All processes have both
  * ends. */
+#ifndef BB_PORTABLE
+
 #include "system/shared_queue.h"
 #include "base/clock.h"
 #include "bontebok.h"
+#include "system/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,31 +17,6 @@ _Static_assert(sizeof(struct bb__shared_stamp) == 24, "another size needs anothe
 
 /* Room for thousands of messages; the system's own limit may be lower. */
 #define QUEUE_BYTES (1024 * 1024)
-
-int bb__shared_queue_make_file(const char *bytes, size_t len)
-{
-    int fd = memfd_create("bontebok-request", MFD_CLOEXEC);
-    while (fd >= 0 && len > 0) {
-        ssize_t count = write(fd, bytes, len);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) {
-            (void)close(fd);
-            return -1;
-        }
-        bytes += count;
-        len -= (size_t)count;
-    }
-    return fd;
-}
-
-bool bb__shared_queue_read_file(int fd, char *bytes, size_t len)
-{
-    size_t have = 0;
-    for (ssize_t count = 1; have < len && count > 0; have += count > 0 ? (size_t)count : 0)
-        count = pread(fd, bytes + have, len - have, (off_t)have);
-    (void)close(fd);
-    return have == len;
-}
 
 union control {
     struct cmsghdr header;
@@ -68,12 +45,6 @@ static bool is_fit(int fd)
     return domain == AF_UNIX && type == SOCK_SEQPACKET;
 }
 
-static bool prepare(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
-}
-
 static void enlarge(int fd)
 {
     static const int bytes = QUEUE_BYTES;
@@ -92,7 +63,8 @@ int bb__shared_queue_open(struct bb__shared_queue *shared_queue)
 
 int bb__shared_queue_adopt(struct bb__shared_queue *shared_queue, int in, int out)
 {
-    if (!is_fit(in) || !is_fit(out) || !prepare(in) || !prepare(out)) return BB_ESYSTEM;
+    if (!is_fit(in) || !is_fit(out) || !bb__descriptor_prepare(in) || !bb__descriptor_prepare(out))
+        return BB_ESYSTEM;
     *shared_queue = (struct bb__shared_queue){.in = in, .out = out};
     enlarge(shared_queue->in);
     return BB_OK;
@@ -204,3 +176,5 @@ int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb
         if (errno != EINTR) return BB_AGAIN;
     return got == sizeof *first ? BB_OK : BB_AGAIN;
 }
+
+#endif

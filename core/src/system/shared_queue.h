@@ -1,6 +1,7 @@
 /* shared_queue.h: a queue that the processes of a server share. A message has some bytes and some
  * descriptors. The kernel holds the messages, first in, first out, even after the sender has died. Any thread
- * of any process may send and receive. Used by lanes (threads that serve requests) and I/O threads.
+ * of any process may send and receive. Where the switch BB_PORTABLE is set, the queue is in the memory of one
+ * process (shared_queue_local.c). Used by lanes (threads that serve requests) and I/O threads.
  * conn_transfer.c puts connections into messages. */
 #ifndef BB_SHARED_QUEUE_H
 #define BB_SHARED_QUEUE_H
@@ -20,6 +21,9 @@
 struct bb__shared_message;
 
 struct bb__shared_queue {
+#ifdef BB_PORTABLE
+    struct bb__local_queue *local;
+#endif
     int in;                      /* messages are sent here */
     int out;                     /* messages are received here; readable if there is a message */
     atomic_uint_fast64_t *turns; /* requests that all processes have sent; NULL: not counted */
@@ -35,7 +39,7 @@ struct bb__shared_stamp {
     uint8_t sent_back; /* how often workers have sent the message back because they could not use it */
 };
 
-/* Makes a queue for this process alone. BB_OK or BB_ESYSTEM. */
+/* Makes a queue for this process alone. BB_OK, BB_ESYSTEM or BB_ENOMEM. */
 int bb__shared_queue_open(struct bb__shared_queue *shared_queue);
 
 /* Uses a queue that other processes use, too. `in` and `out` are the ends of a pair of unix sockets of type
@@ -60,7 +64,8 @@ int bb__shared_queue_send_back(const struct bb__shared_queue *shared_queue, char
  * for work. */
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue);
 
-/* Makes a file in memory for bytes that are too long for a message. The caller sends the descriptor with the
+/* Makes a file in memory (without Linux in the directory for temporary files) for bytes that are too long for
+ * a message. The caller sends the descriptor with the
  * message, and closes it after sending. Returns -1 if there is no room for a file. */
 int bb__shared_queue_make_file(const char *bytes, size_t len);
 

@@ -1,6 +1,7 @@
 /* sock.c: see sock.h. */
 #include "system/sock.h"
 #include "bontebok.h"
+#include "system/descriptor.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#ifdef __linux__
+#ifndef BB_PORTABLE
 #include <sys/syscall.h>
 #endif
 
@@ -26,7 +27,7 @@
 #define IS_SANITIZED 0
 #endif
 
-#ifdef MSG_MORE
+#if defined MSG_MORE && !defined BB_PORTABLE
 #define HOLD_FOR_MORE MSG_MORE
 #else
 #define HOLD_FOR_MORE 0
@@ -36,9 +37,7 @@ static atomic_bool process_forked;
 
 int bb__sock_prepare_listener(int fd, bool *tcp)
 {
-    int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
-        return BB_ESYSTEM;
+    if (!bb__descriptor_prepare(fd)) return BB_ESYSTEM;
 
     int on = 1; /* fails on a unix socket, which does not need the option */
     *tcp = setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0;
@@ -118,7 +117,9 @@ static bool is_of_the_connection(int error)
     case ENETDOWN:
     case ENOPROTOOPT:
     case EHOSTDOWN:
+#ifdef ENONET
     case ENONET:
+#endif
     case EHOSTUNREACH:
     case ENETUNREACH:
     case EPERM:
@@ -126,6 +127,15 @@ static bool is_of_the_connection(int error)
     default:
         return false;
     }
+}
+
+static int accept_one(int listener, struct sockaddr *address, socklen_t *len)
+{
+#ifdef BB_PORTABLE
+    return bb__descriptor_prepared(accept(listener, address, len));
+#else
+    return accept4(listener, address, len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+#endif
 }
 
 /* bb__sock_accept() skips at most this many failed connections in a row. If more fail, the connections are
@@ -137,7 +147,7 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
     union address address;
     for (int failed = 0; failed < FAILED_MAX; failed++) {
         socklen_t len = sizeof address;
-        *fd = accept4(listener, &address.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        *fd = accept_one(listener, &address.any, &len);
         if (*fd >= 0) {
             put_peer(peer, &address);
             return BB_OK;
@@ -166,16 +176,26 @@ bool bb__sock_has_bytes(int fd)
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+#ifdef BB_PORTABLE
+bool bb__sock_client_gone(int fd, bool half_closed)
+{
+    char byte;
+    struct pollfd watched = {.fd = fd, .events = POLLOUT}; /* some systems report nothing without an event */
+    if (poll(&watched, 1, 0) == 1 && watched.revents & BB_INTEREST_TROUBLE) return true;
+    return half_closed && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+#else
 bool bb__sock_client_gone(int fd, bool half_closed)
 {
     struct pollfd watched = {.fd = fd, .events = half_closed ? POLLRDHUP : 0};
     return poll(&watched, 1, 0) == 1;
 }
+#endif
 
 /* Each request makes these two system calls. In a process with threads, libc adds two atomic operations to
  * each call, because a thread may be cancelled during the call (pthread_cancel). Threads of this server are
  * never cancelled, so libc is bypassed. Sanitizers need the functions of libc. */
-#if defined __linux__ && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED
+#if !defined BB_PORTABLE && defined SYS_recvfrom && defined SYS_sendto && !IS_SANITIZED
 static ssize_t receive(int fd, char *bytes, size_t len, int flags)
 {
     return syscall(SYS_recvfrom, fd, bytes, len, flags, NULL, NULL);
@@ -278,18 +298,20 @@ int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)
 
 int bb__sock_untaken(int fd)
 {
-#ifdef __linux__
-    int untaken; /* TIOCOUTQ equals SIOCOUTQ. Some libcs lack the header of SIOCOUTQ */
+    int untaken;
+#ifdef SO_NWRITE /* macOS */
+    socklen_t len = sizeof untaken;
+    return getsockopt(fd, SOL_SOCKET, SO_NWRITE, &untaken, &len) == 0 ? untaken : -1;
+#elif defined FIONWRITE /* BSD */
+    return ioctl(fd, FIONWRITE, &untaken) == 0 ? untaken : -1;
+#else                   /* TIOCOUTQ equals SIOCOUTQ. Some libcs lack the header of SIOCOUTQ */
     return ioctl(fd, TIOCOUTQ, &untaken) == 0 ? untaken : -1;
-#else
-    (void)fd;
-    return -1;
 #endif
 }
 
 unsigned bb__sock_silence(int fd)
 {
-#ifdef __linux__
+#ifndef BB_PORTABLE
     struct tcp_info info;
     socklen_t len = sizeof info;
     return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 ? info.tcpi_last_data_recv : 0;
@@ -315,6 +337,20 @@ void bb__sock_close(int fd)
     (void)close(fd);
 }
 
+#ifdef BB_PORTABLE
+/* If connect() cannot disconnect, the RST leaves with the last close(). While a child of this process has the
+ * socket open, the peer reads an end of file instead. */
+void bb__sock_reset(int fd)
+{
+    const struct sockaddr none = {.sa_family = AF_UNSPEC};
+    const struct linger at_once = {.l_onoff = 1};
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    if (connect(fd, &none, sizeof none) == 0)
+        bb__sock_abandon(fd);
+    else
+        bb__sock_close(fd);
+}
+#else
 void bb__sock_reset(int fd)
 {
     /* connect() to AF_UNSPEC sends the RST at once, even if other processes have the socket open. SO_LINGER
@@ -325,6 +361,7 @@ void bb__sock_reset(int fd)
     bb__sock_shut(fd);
     (void)close(fd);
 }
+#endif
 
 void bb__sock_abandon(int fd)
 {

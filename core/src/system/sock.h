@@ -47,8 +47,9 @@ bool bb__sock_is_useless(int error);
 bool bb__sock_has_bytes(int fd);
 
 /* Returns whether the client has reset the connection or, on a unix socket, closed it. half_closed: also
- * returns true if the client has ended its sending. Over TCP, a client that has ended its sending looks like
- * a client that has closed the connection, until the server sends something. */
+ * returns true if the client has ended its sending; without Linux only if no byte is unread. Over TCP, a
+ * client that has ended its sending looks like a client that has closed the connection, until the server
+ * sends something. */
 bool bb__sock_client_gone(int fd, bool half_closed);
 
 /* Reads up to len bytes. BB_OK with *got > 0; BB_AGAIN; BB_EOF; BB_EGONE (reset, or any other error). */

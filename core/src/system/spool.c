@@ -1,6 +1,7 @@
 /* spool.c: see spool.h. */
 #include "system/spool.h"
 #include "bontebok.h"
+#include "system/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ void bb__spool_release(struct bb__spool_budget *budget, uint64_t len)
 
 int bb__spool_open_file(const struct bb__spool_budget *budget)
 {
-#ifdef O_TMPFILE
+#if defined O_TMPFILE && !defined BB_PORTABLE
     int fd = open(budget->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return fd;
 #endif
@@ -47,7 +48,11 @@ int bb__spool_open_file(const struct bb__spool_budget *budget)
         errno = ENAMETOOLONG;
         return -1;
     }
+#ifdef BB_PORTABLE
+    int named = bb__descriptor_prepared(mkstemp(path));
+#else
     int named = mkostemp(path, O_CLOEXEC);
+#endif
     if (named >= 0) (void)unlink(path);
     return named;
 }

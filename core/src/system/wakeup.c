@@ -3,8 +3,44 @@
 #include "bontebok.h"
 
 #include <errno.h>
-#include <sys/eventfd.h>
+#include <stdint.h>
 #include <unistd.h>
+
+#ifdef BB_PORTABLE
+
+#include "system/descriptor.h"
+
+int bb__wakeup_open(struct bb__wakeup *wakeup)
+{
+    int ends[2];
+    wakeup->fd = wakeup->in = -1;
+    if (pipe(ends) < 0) return BB_ESYSTEM;
+    if (!bb__descriptor_prepare(ends[0]) || !bb__descriptor_prepare(ends[1])) {
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return BB_ESYSTEM;
+    }
+    wakeup->fd = ends[0];
+    wakeup->in = ends[1];
+    return BB_OK;
+}
+
+void bb__wakeup_close(struct bb__wakeup *wakeup)
+{
+    if (wakeup->fd < 0) return;
+    (void)close(wakeup->fd);
+    (void)close(wakeup->in);
+    wakeup->fd = wakeup->in = -1;
+}
+
+static int writable_end(const struct bb__wakeup *wakeup)
+{
+    return wakeup->in;
+}
+
+#else
+
+#include <sys/eventfd.h>
 
 int bb__wakeup_open(struct bb__wakeup *wakeup)
 {
@@ -18,15 +54,24 @@ void bb__wakeup_close(struct bb__wakeup *wakeup)
     wakeup->fd = -1;
 }
 
+static int writable_end(const struct bb__wakeup *wakeup)
+{
+    return wakeup->fd;
+}
+
+#endif
+
 void bb__wakeup_raise(const struct bb__wakeup *wakeup)
 {
+    static const uint64_t one = 1;
     int before = errno;
-    (void)eventfd_write(wakeup->fd, 1); /* EAGAIN: the eventfd is readable already */
+    (void)!write(writable_end(wakeup), &one, sizeof one); /* EAGAIN: it is readable already */
     errno = before;
 }
 
+/* An eventfd has 8 bytes, a pipe 8 for each raise. */
 void bb__wakeup_clear(const struct bb__wakeup *wakeup)
 {
-    eventfd_t count;
-    (void)eventfd_read(wakeup->fd, &count); /* EAGAIN: the eventfd is cleared already */
+    uint64_t counts[64];
+    while (read(wakeup->fd, counts, sizeof counts) == (ssize_t)sizeof counts) continue;
 }

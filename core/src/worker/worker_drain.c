@@ -4,6 +4,7 @@
  * the queued connections. With BB_QUEUE_LEAVE other workers accept these connections. See bontebok.h for the
  * contract. */
 #include "conn/conn_transfer.h"
+#include "system/descriptor.h"
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -112,7 +113,7 @@ static void close_listeners(struct bb_worker *worker, enum bb_queue queue)
             bb__poller_remove(lane->poller, fd);
         int most = queue == BB_QUEUE_LEAVE ? bb__worker_count_waiting(worker) : BB_IN_A_ROW;
         (void)take_queue(worker, &worker->listen.listeners[i], most);
-        while (dup3(worker->drain.wakeup.fd, fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY))
+        while (!bb__descriptor_replace(fd, worker->drain.wakeup.fd) && (errno == EINTR || errno == EBUSY))
             continue;
     }
 }

@@ -47,6 +47,7 @@ static void test_the_client_sees_the_end_of_a_connection_that_has_moved(void **s
         for (int i = 0; i < 2; i++) {
             struct move *move = begin_with(tcp ? tcp_pair : unix_pair);
             int duplicate = dup(move->conn->fd);
+            bb__sock_process_forks();
             char byte;
             move_it(move);
             assert_int_equal(bb__conn_resume(move->conn, &move->to.context), BB_CONN_WAIT);

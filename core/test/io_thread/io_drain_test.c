@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "io_case.h"
+#include "support/linux_only.h"
 #include "system/scoreboard.h"
 #include "worker/worker.h"
 
@@ -96,6 +97,7 @@ static void end_two(struct pair_of_workers *pair, unsigned by_crowd, unsigned by
 
 static void test_a_draining_worker_serves_the_clients_of_another_worker(void **state)
 {
+    linux_only();
     (void)state;
     struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;
@@ -109,6 +111,7 @@ static void test_a_draining_worker_serves_the_clients_of_another_worker(void **s
 /* No lane has accepted the queued connections when the drain begins. */
 static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 {
+    linux_only();
     (void)state;
     struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;
@@ -130,6 +133,7 @@ static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 /* The I/O thread does not watch a lane that has a single connection. */
 static void test_queued_connections_do_not_wait_for_a_lane_that_is_alone(void **state)
 {
+    linux_only();
     (void)state;
     struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;

@@ -14,10 +14,12 @@
 int __real_open(const char *path, int flags, ...);
 ssize_t __real_write(int fd, const void *bytes, size_t len);
 int __wrap_open(const char *path, int flags, ...);
+int __real_mkstemp(char *path);
+int __wrap_mkstemp(char *path);
 ssize_t __wrap_write(int fd, const void *bytes, size_t len);
 
 static struct {
-    int tmpfile_error; /* open() with O_TMPFILE fails with this errno */
+    int tmpfile_error; /* open() with O_TMPFILE and mkstemp() fail with this errno */
     bool full;         /* write() writes `room` more bytes, then fails with write_error */
     size_t room;
     int write_error;
@@ -52,6 +54,13 @@ int __wrap_open(const char *path, int flags, ...)
         return -1;
     }
     return __real_open(path, flags, mode);
+}
+
+int __wrap_mkstemp(char *path)
+{
+    if (fail_file.tmpfile_error == 0) return __real_mkstemp(path);
+    errno = fail_file.tmpfile_error;
+    return -1;
 }
 
 ssize_t __wrap_write(int fd, const void *bytes, size_t len)

@@ -4,26 +4,31 @@
 #define BB_TEST_FAIL_SHARED_QUEUE_H
 
 #include <errno.h>
-#include <sys/socket.h>
 
-ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
+#include "bontebok.h"
+#include "system/shared_queue.h"
 
-/* Only messages with descriptors count. tries: calls of sendmsg() so far; failures: how many of the next
- * calls fail. */
+int __real_bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t since,
+                                 const struct iovec *parts, size_t count, const int *fds, size_t fd_count);
+int __wrap_bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t since,
+                                 const struct iovec *parts, size_t count, const int *fds, size_t fd_count);
+
+/* Only messages with descriptors count. tries: messages so far; failures: how many of the next messages
+ * cannot be sent. */
 static struct {
     unsigned tries, failures;
-    int error; /* errno of the failures; 0: EAGAIN, there is no room */
+    int error; /* errno of the failures; 0: there is no room */
 } fail_shared_queue;
 
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+int __wrap_bb__shared_queue_send(const struct bb__shared_queue *shared_queue, uint64_t since,
+                                 const struct iovec *parts, size_t count, const int *fds, size_t fd_count)
 {
-    if (!message->msg_control) return __real_sendmsg(fd, message, flags);
-    fail_shared_queue.tries++;
-    if (fail_shared_queue.failures == 0) return __real_sendmsg(fd, message, flags);
+    if (fd_count > 0) fail_shared_queue.tries++;
+    if (fd_count == 0 || fail_shared_queue.failures == 0)
+        return __real_bb__shared_queue_send(shared_queue, since, parts, count, fds, fd_count);
     fail_shared_queue.failures--;
-    errno = fail_shared_queue.error ? fail_shared_queue.error : EAGAIN;
-    return -1;
+    errno = fail_shared_queue.error;
+    return fail_shared_queue.error ? BB_ESYSTEM : BB_AGAIN;
 }
 
 #endif

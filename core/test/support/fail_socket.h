@@ -10,11 +10,13 @@
 #include "bontebok.h"
 #include "system/poller.h"
 
+int __real_accept(int fd, struct sockaddr *address, socklen_t *len);
 int __real_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
 int __real_bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
 int __real_bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
 int __real_bb__poller_add_poller(struct bb__poller *poller, struct bb__poller *added, void *tag);
 void __real_bb__poller_remove(struct bb__poller *poller, int fd);
+int __wrap_accept(int fd, struct sockaddr *address, socklen_t *len);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
 int __wrap_bb__poller_add(struct bb__poller *poller, int fd, uint32_t interest, void *tag);
 int __wrap_bb__poller_add_shared(struct bb__poller *poller, int fd, void *tag);
@@ -22,18 +24,27 @@ int __wrap_bb__poller_add_poller(struct bb__poller *poller, struct bb__poller *a
 void __wrap_bb__poller_remove(struct bb__poller *poller, int fd);
 
 static struct {
-    const int *accept_errors; /* errno of the next calls of accept4(); 0 ends the list */
+    const int *accept_errors; /* errno of the next calls of accept() or accept4(); 0 ends the list */
     int watch_error;          /* no descriptor can be added to a poller: errno */
     int watch_poller_error;   /* no poller can be added to a poller: errno */
     void (*before_unwatching)(void);
 } fail_socket;
 
+static bool fail_accept(void)
+{
+    if (!fail_socket.accept_errors || *fail_socket.accept_errors == 0) return false;
+    errno = *fail_socket.accept_errors++;
+    return true;
+}
+
+int __wrap_accept(int fd, struct sockaddr *address, socklen_t *len)
+{
+    return fail_accept() ? -1 : __real_accept(fd, address, len);
+}
+
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 {
-    if (!fail_socket.accept_errors || *fail_socket.accept_errors == 0)
-        return __real_accept4(fd, address, len, flags);
-    errno = *fail_socket.accept_errors++;
-    return -1;
+    return fail_accept() ? -1 : __real_accept4(fd, address, len, flags);
 }
 
 static int fail_watch(int error)

@@ -186,11 +186,17 @@ static inline void host_settle(struct host *host)
     for (int turn = 0; turn < 8; turn++) host_turn(host);
 }
 
+static inline bool lane_has_events(struct bb_lane *lane)
+{
+    struct bb__batch found;
+    bb__poller_wait(&lane->set.poller, &found, 0);
+    return found.count > 0;
+}
+
 /* Whether bb_lane_wait() would wait, because there is no event. */
 static inline bool would_wait(const struct host *host)
 {
-    struct pollfd watched = {.fd = host->lane->set.poller.fd, .events = POLLIN};
-    return poll(&watched, 1, 0) == 0;
+    return !lane_has_events(host->lane);
 }
 
 static inline unsigned host_connections(const struct host *host)

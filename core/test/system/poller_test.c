@@ -137,7 +137,12 @@ static void test_a_signal_ends_the_wait(void **state)
 /* From now on the wakeup takes no more bytes. */
 static void fill(const struct bb__wakeup *wakeup)
 {
+#ifdef BB_PORTABLE
+    char byte = 0;
+    while (write(wakeup->in, &byte, 1) == 1) continue;
+#else
     assert_int_equal(eventfd_write(wakeup->fd, UINT64_MAX - 1), 0);
+#endif
 }
 
 static void test_a_wakeup_is_raised_and_cleared(void **state)
@@ -181,8 +186,10 @@ static void test_a_shared_listener_is_watched_exclusively(void **state)
     assert_int_equal(connect(client, (struct sockaddr *)&address, len), 0);
     assert_int_equal(look(), 1);
     assert_ptr_equal(fixture.batch.events[0].data.ptr, &tag);
+#ifndef BB_PORTABLE
     assert_int_equal(bb__poller_change(&fixture.poller, listener, BB_INTEREST_READ, &tag), BB_ESYSTEM);
     assert_int_equal(errno, EINVAL);
+#endif
     close(listener);
     close(client);
 }

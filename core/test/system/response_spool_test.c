@@ -14,6 +14,7 @@
 #include "support/descriptors.h"
 #include "support/fail_alloc.h"
 #include "support/fail_file.h"
+#include "support/linux_only.h"
 #include "system/response_spool.h"
 
 #define MAX     (4 << 20)
@@ -179,6 +180,7 @@ static void test_memory_of_a_larger_buffer_is_not_kept(void **state)
 /* An endless response is a little ahead of its client. The response's file must not grow for ever. */
 static void test_the_front_of_a_file_is_given_back(void **state)
 {
+    linux_only();
     struct fixture *fixture = *state;
     struct stat status;
     append(fixture, LARGEST);

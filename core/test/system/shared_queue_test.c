@@ -22,6 +22,7 @@
 #include "shared_queue_case.h"
 #include "support/descriptors.h"
 #include "support/fail_file.h"
+#include "support/linux_only.h"
 
 #define MESSAGES_MAX 100000
 
@@ -142,6 +143,7 @@ static void limit_descriptors(struct rlimit *before, int room)
 
 static void test_a_receiver_without_room_loses_one_message_only(void **state)
 {
+    linux_only();
     (void)state;
     for (int room = 0; room < BB_SHARED_QUEUE_FDS; room++) {
         struct bb__shared_queue shared_queue = new_shared_queue();
@@ -166,6 +168,7 @@ static void test_a_receiver_without_room_loses_one_message_only(void **state)
 /* Another version of the core might send more descriptors than BB_SHARED_QUEUE_FDS. */
 static void test_a_message_with_too_many_descriptors_is_dropped(void **state)
 {
+    linux_only();
     (void)state;
     struct bb__shared_queue shared_queue = new_shared_queue();
     struct bb__shared_message message;
@@ -187,6 +190,7 @@ static void test_a_message_with_too_many_descriptors_is_dropped(void **state)
 
 static void test_a_send_to_a_full_queue_fails_at_once(void **state)
 {
+    linux_only();
     (void)state;
     static const char text[500];
     struct bb__shared_queue shared_queue = new_shared_queue();
@@ -238,12 +242,14 @@ static int too_many_references(void)
 
 static void test_too_many_descriptors_under_way_are_a_full_queue(void **state)
 {
+    linux_only();
     (void)state;
     assert_int_equal(in_child(too_many_references), 0);
 }
 
 static void test_a_message_that_no_queue_can_hold_is_an_error(void **state)
 {
+    linux_only();
     (void)state;
     struct bb__shared_queue shared_queue = new_shared_queue();
     char *huge = calloc(1, 64 << 20);
@@ -260,6 +266,7 @@ static void test_a_message_that_no_queue_can_hold_is_an_error(void **state)
 
 static void test_messages_outlive_the_process_that_has_sent_them(void **state)
 {
+    linux_only();
     (void)state;
     struct bb__shared_queue shared_queue = new_shared_queue();
     pid_t child = fork();

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "bontebok.h"
+#include "support/linux_only.h"
 #include "support/socket_pair.h"
 #include "system/sock.h"
 
@@ -55,6 +56,7 @@ static unsigned segments_received(int fd)
 
 static void test_the_end_leaves_with_the_last_bytes(void **state)
 {
+    linux_only();
     (void)state;
     struct pair pair = tcp_pair();
     size_t sent;
