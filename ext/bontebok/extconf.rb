@@ -3,14 +3,19 @@
 # Builds the extension bontebok/bontebok: the files of this directory and of the core become one shared object. Works in
 # a checkout, in an installed gem and from a build directory elsewhere, because every path begins with $(srcdir).
 #
-#   ruby ext/bontebok/extconf.rb [--enable-werror]      warnings are errors, for the project's own builds
+#   ruby ext/bontebok/extconf.rb [--enable-werror] [--enable-portable]
+#
+#     --enable-werror     warnings are errors, for the project's own builds
+#     --enable-portable   builds on Linux what other systems get: poll(2) instead of epoll, one process
 
 require "mkmf"
 
 CORE = "../../core"
 
-abort "Bontebok needs Linux: epoll is missing" unless have_func("epoll_create1", "sys/epoll.h")
-abort "Bontebok needs Linux: accept4 is missing" unless have_func("accept4", "sys/socket.h")
+# The calls of Linux that the core uses (core/src/system). FreeBSD has some of them.
+LINUX_CALLS = { "epoll_create1" => "sys/epoll.h", "eventfd" => "sys/eventfd.h", "accept4" => "sys/socket.h",
+                "memfd_create" => "sys/mman.h", "prctl" => "sys/prctl.h" }.freeze
+PORTABLE = enable_config("portable", false) || !LINUX_CALLS.all? { |function, header| have_func(function, header) }
 
 have_func("rb_fiber_scheduler_current", ["ruby.h", "ruby/fiber/scheduler.h"])
 
@@ -29,7 +34,7 @@ $INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include -I$(srcdir)/#{CORE}/src"
 # Ruby's own list of warnings is not used, because it is for C90 and differs from release to release.
 $warnflags = "-Wall -Wextra -Wshadow -Wno-unused-parameter#{" -Werror" if enable_config("werror", false)}"
 
-$CPPFLAGS << " -D_GNU_SOURCE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
+$CPPFLAGS << " -D_GNU_SOURCE#{' -DBB_PORTABLE' if PORTABLE} -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 $CFLAGS << " -std=c11 -O2 -fvisibility=hidden -fstack-protector-strong"
 
 create_makefile("bontebok/bontebok")

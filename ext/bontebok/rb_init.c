@@ -2,6 +2,13 @@
  * init function of each file. */
 #include "rb_bontebok.h"
 
+/* True: the core was built without the calls of Linux, and serves with one process. */
+#ifdef BB_PORTABLE
+#define IS_PORTABLE Qtrue
+#else
+#define IS_PORTABLE Qfalse
+#endif
+
 static VALUE settings_hash(void)
 {
     VALUE settings = rb_hash_new();
@@ -18,6 +25,7 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     VALUE core = rb_define_module_under(bontebok, "Core");
 
     rb_define_const(core, "SETTINGS", settings_hash());
+    rb_define_const(core, "PORTABLE", IS_PORTABLE);
     bbr_init_util(bontebok, core);
     bbr_init_env_keys();
     bbr_init_env();

@@ -7,9 +7,26 @@
 #include <ruby/io.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
+
+#ifdef BB_PORTABLE
+
+/* Without Linux, one process serves and forks nothing. */
+
+static VALUE check_fork(VALUE core)
+{
+    return Qnil;
+}
+
+static VALUE adopt_orphans(VALUE core)
+{
+    return Qfalse;
+}
+
+#else
+
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Bytes of the child's stack in attempt(). The child returns at once. */
 #define STACK 16384
@@ -53,6 +70,8 @@ static VALUE adopt_orphans(VALUE core)
 {
     return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? Qtrue : Qfalse;
 }
+
+#endif
 
 /* ---- signals while a program is executed in place of this one ---- */
 

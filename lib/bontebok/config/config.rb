@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../system/core_build"
 require_relative "account"
 require_relative "boot_time"
 require_relative "config_file"
@@ -35,7 +36,10 @@ module Bontebok
     # notes      texts for the log
     # faults     a list that gets each Fault; nil: the first fault raises UsageError, or StartError if a file or
     #            directory is missing
-    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, habit: "default", notes: [], faults: nil, env: ENV)
+    # one_process  this build has no workers (CoreBuild)
+    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, habit: "default", notes: [], faults: nil, env: ENV,
+                   one_process: CoreBuild.one_process?)
+      @one_process = one_process
       @written = written
       @given = given
       @defaults = @fixed = @file = {}
@@ -50,6 +54,7 @@ module Bontebok
       OptionTable::ALL.each { |option| setting(option) }
       check_request_limits
       name_unread_file
+      warn_of_workers
       workers
       note_faults { account } || @account = Account.new
       freeze
@@ -87,7 +92,10 @@ module Bontebok
 
     # The number of worker processes; `auto` is converted to a number. 0: one process that never forks.
     def workers
-      @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
+      @workers ||= if @one_process then 0
+                   else
+                     self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
+                   end
     end
 
     # The user that the application runs as.
@@ -123,6 +131,14 @@ module Bontebok
     end
 
     private
+
+    # The file may be for the production server, too. So a number of workers is no error here.
+    def warn_of_workers
+      return if !@one_process || [:auto, 0].include?(self[:max_workers])
+
+      @warnings += ["#{source(:max_workers)}: MaxWorkers #{self[:max_workers]} has no effect: on this system, one " \
+                    "process serves"]
+    end
 
     def shown(option)
       value = self[option.key]

@@ -6,6 +6,10 @@ module Bontebok
   # Prepares a process that was started or executed, before it forks and before it loads the application. Used by
   # Launcher and Successor.
   module ProcessPreparation
+    # The highest limit of open files that macOS accepts if there is no hard limit (OPEN_MAX).
+    MOST_FILES = 10_240
+    private_constant :MOST_FILES
+
     class << self
       # The block opens the log files. descriptors: false if the application is loaded already.
       def run(config, log, descriptors: true)
@@ -32,7 +36,7 @@ module Bontebok
       # must not get these descriptors. Call this method before the application is loaded, because the application may
       # open descriptors for its commands.
       def keep_descriptors_to_ourselves
-        Dir.children("/proc/self/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
+        Dir.children("/dev/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
           IO.for_fd(fd, autoclose: false).close_on_exec = true
         rescue SystemCallError, ArgumentError
           next # the directory's own descriptor, or one that Ruby reserves
@@ -44,6 +48,7 @@ module Bontebok
       # fs.nr_open.
       def raise_file_limit(log)
         soft, hard = Process.getrlimit(:NOFILE)
+        hard = MOST_FILES if hard == Process::RLIM_INFINITY
         return unless soft < hard
 
         Process.setrlimit(:NOFILE, hard, hard)

@@ -160,14 +160,20 @@ module Bontebok
     def find_living
       probe = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
       probe.connect_nonblock(place, exception: false)
-      refuse(probe.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i"))
+      refuse(pid_behind(probe))
     rescue Errno::EAGAIN
       raise Errno::EADDRINUSE
     ensure
       probe&.close
     end
 
-    # The pid is 0 if the process is in another pid namespace.
+    def pid_behind(socket)
+      return 0 unless Socket.const_defined?(:SO_PEERCRED)
+
+      socket.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i")
+    end
+
+    # The pid is 0 if the process is in another pid namespace, or if the system does not show it.
     def refuse(pid)
       raise Errno::EADDRINUSE if pid.zero?
 

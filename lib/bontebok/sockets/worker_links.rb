@@ -18,7 +18,7 @@ module Bontebok
     # Returns the links of the supervisor. Raises StartError.
     def self.open
       require "bontebok/bontebok" # here, so that a start can report that the extension is not built
-      new(make_file, Socket.pair(:UNIX, :SEQPACKET))
+      new(make_file, Core::PORTABLE ? [] : Socket.pair(:UNIX, :SEQPACKET))
     rescue SystemCallError => e
       reason = SystemCallError.new(nil, e.errno).message
       raise StartError, "cannot create the workers' shared queue and scoreboard: #{reason}"
@@ -53,7 +53,8 @@ module Bontebok
       attach([make_file, *descriptors.rotate])
     end
 
-    # memory: the file of the scoreboard, or nil. ends: the shared queue. counter: the file of the scoreboard of another
+    # memory: the file of the scoreboard, or nil. ends: the shared queue; empty if one process serves, whose core has a
+    # queue of its own (Core::PORTABLE). counter: the file of the scoreboard of another
     # server, which counts the requests in the queue; nil: the own scoreboard counts them. The object owns them.
     def initialize(memory, ends, counter = nil)
       @memory = memory
@@ -77,7 +78,7 @@ module Bontebok
     # Gives the shared queue and the scoreboard to the core's worker. Must be called before the first lane is created.
     def connect(worker)
       @lent = @ends.map { |socket| DupedDescriptor.new(socket) }
-      worker.share_queue(*@lent.map(&:fileno))
+      worker.share_queue(*@lent.map(&:fileno)) if @lent.any?
       worker.scoreboard(@scoreboard, @counter)
     end
 

@@ -13,6 +13,11 @@ module Support
     VALGRIND = ENV.key?("RUBY_MEMCHECK_RUNNING")
     OK = [200, {}.freeze, ["ok"].freeze].freeze
 
+    # For tests of what several processes do together: the build without Linux has one process.
+    def need_workers
+      skip "one process serves" if Bontebok::Core::PORTABLE
+    end
+
     # Starts a LaneServer on a unix socket, or with tcp: true on 127.0.0.1. The application is `app` or the block.
     # listener: a pair of a listening socket and its Address, instead of a new socket.
     def serve(app = nil, tcp: false, listener: tcp ? tcp_listener : unix_listener, **options, &block)

@@ -95,7 +95,7 @@ module Support
     private
 
     def connect_with(queue, board)
-      worker.share_queue(*queue)
+      worker.share_queue(*queue) unless Bontebok::Core::PORTABLE
       worker.scoreboard(board)
     end
 

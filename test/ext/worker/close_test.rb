@@ -108,7 +108,7 @@ class CloseTest < Support::LaneCase
 
   def closable_objects
     worker = Core::Worker.new
-    worker.share_queue(*Socket.pair(:UNIX, :SEQPACKET).map { |socket| lent(socket) })
+    worker.share_queue(*Socket.pair(:UNIX, :SEQPACKET).map { |socket| lent(socket) }) unless Core::PORTABLE
     worker.scoreboard(Core::Scoreboard.new(4))
     worker.start_io_thread
     [worker, *Array.new(2) { Core::Lane.new(worker, OK, report: nil) }]

@@ -132,6 +132,7 @@ class ExtOutOfBandTest < Support::LaneCase
   # Starts two workers with one listener and one shared queue. The first worker is out of band until `leave` has an
   # element.
   def pair(count:)
+    need_workers
     entered, leave = Array.new(2) { Queue.new }
     listener, address = unix_listener
     other = listener.dup

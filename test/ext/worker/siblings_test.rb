@@ -10,6 +10,7 @@ class ExtSiblingsTest < Support::LaneCase
   # Starts two workers in this process, each with its own socket. #listener binds both sockets to the same path, because
   # a worker serves a connection of the other worker only if both workers have a listener with the same address.
   def siblings
+    need_workers
     ends = Socket.pair(:UNIX, :SEQPACKET)
     @scoreboard = Core::Scoreboard.new(8)
     entered, leave = Array.new(2) { Queue.new }
@@ -79,6 +80,7 @@ class ExtSiblingsTest < Support::LaneCase
   end
 
   def test_descriptors_that_are_no_shared_queue_raise
+    need_workers
     assert_raises(SystemCallError) { Core::Worker.new.share_queue(-1, -1) }
     streams = Socket.pair(:UNIX, :STREAM)
     assert_raises(Errno::EPROTOTYPE) { Core::Worker.new.share_queue(*streams.map(&:fileno)) }
