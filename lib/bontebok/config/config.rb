@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
-require_relative "../system/core_build"
 require_relative "account"
 require_relative "boot_time"
 require_relative "config_file"
 require_relative "config_styles"
-require_relative "cpus"
 require_relative "defaults"
 require_relative "rhebok_address"
 require_relative "sources"
 require_relative "spreads"
+require_relative "worker_count"
 
 module Bontebok
   # The effective value of every option, and the source of the value. The first of these sources that has a value wins:
@@ -19,6 +18,7 @@ module Bontebok
     include Defaults
     include Sources
     include Spreads
+    include WorkerCount
 
     UNREAD = %w[config/puma.rb config/unicorn.rb config/pitchfork.rb].freeze
 
@@ -90,14 +90,6 @@ module Bontebok
       self[key].fdiv(1000)
     end
 
-    # The number of worker processes; `auto` is converted to a number. 0: one process that never forks.
-    def workers
-      @workers ||= if @one_process then 0
-                   else
-                     self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
-                   end
-    end
-
     # The user that the application runs as.
     def account
       @account ||= Account.new(*self[:user]&.split(":"))
@@ -131,14 +123,6 @@ module Bontebok
     end
 
     private
-
-    # The file may be for the production server, too. So a number of workers is no error here.
-    def warn_of_workers
-      return if !@one_process || [:auto, 0].include?(self[:max_workers])
-
-      @warnings += ["#{source(:max_workers)}: MaxWorkers #{self[:max_workers]} has no effect: on this system, one " \
-                    "process serves"]
-    end
 
     def shown(option)
       value = self[option.key]

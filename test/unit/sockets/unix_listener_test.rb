@@ -55,12 +55,17 @@ class UnixListenerTest < Support::UnixListenerCase
   def test_a_link_in_the_sockets_place_changes_no_other_file
     listening(other = File.join(temp_dir, "other.sock"))
     precious = [temp_file("precious"), other].each { |path| File.chmod(0o600, path) }
-    [[:link, precious.first], [:symlink, precious.first], [:symlink, other]].each do |way, target|
-      File.public_send(way, target, @path)
-      assert_raises(Errno::ENOTSOCK) { Bontebok::SocketAccess.new(mode: 0o777).apply(@path) }
+    [[:link, precious.first], [:symlink, precious.first], [:symlink, other]].product([false, true]) do |link, by_name|
+      File.public_send(*link, @path)
+      assert_raises(Errno::ENOTSOCK) { Bontebok::SocketAccess.new(mode: 0o777, by_name: by_name).apply(@path) }
       File.unlink(@path)
     end
     assert_equal([0o600, 0o600], precious.map { |path| File.stat(path).mode & 0o777 })
+  end
+
+  def test_the_mode_and_the_owner_are_set_without_a_handle
+    listening(by_name: true, owner: Process.uid.to_s)
+    assert_equal [0o777, Process.uid], [File.stat(@path).mode & 0o777, File.stat(@path).uid]
   end
 
   def test_unlink_removes_the_file

@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require_relative "../system/core_build"
+require_relative "cpus"
+
+module Bontebok
+  # The part of Config with the number of worker processes.
+  module WorkerCount
+    # The number of worker processes; `auto` is converted to a number. 0: one process that never forks.
+    def workers
+      return 0 if @one_process
+
+      @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
+    end
+
+    private
+
+    # The file may be for the production server, too. So a number of workers is no error here.
+    def warn_of_workers
+      return if !@one_process || [:auto, 0].include?(self[:max_workers])
+
+      @warnings += ["#{source(:max_workers)}: MaxWorkers #{self[:max_workers]} has no effect: on this system, one " \
+                    "process serves"]
+    end
+  end
+end
