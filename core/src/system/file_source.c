@@ -58,49 +58,63 @@ int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size)
     return check(*fd, reserve, size);
 }
 
-/* A file and the path that was opened. */
-struct opened {
-    int fd;
-    const char *path;
-};
-
-/* Writes the path of an open file, without symbolic links, to `path`. Returns its length; 0: unknown. */
-static size_t path_of(const struct opened *file, char path[PATH_MAX])
+/* Writes the path of an open file, without symbolic links, to `path`. name: the path that was opened. Returns
+ * the length; 0: unknown. */
+static size_t path_of(int fd, const char *name, char path[PATH_MAX])
 {
 #if defined F_GETPATH
-    return fcntl(file->fd, F_GETPATH, path) == 0 ? strlen(path) : 0;
+    (void)name;
+    return fcntl(fd, F_GETPATH, path) == 0 ? strlen(path) : 0;
 #elif defined BB_PORTABLE
     struct stat one, other;
-    bool found = realpath(file->path, path) && fstat(file->fd, &one) == 0 && stat(path, &other) == 0;
+    bool found = realpath(name, path) && fstat(fd, &one) == 0 && stat(path, &other) == 0;
     return found && one.st_dev == other.st_dev && one.st_ino == other.st_ino ? strlen(path) : 0;
 #else
     char link[64];
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
+    (void)name;
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t len = readlink(link, path, PATH_MAX);
     return len > 0 && len < PATH_MAX ? (size_t)len : 0;
 #endif
 }
 
+/* As path_of(), for a file that was opened below a directory. */
+static size_t path_below(int fd, const char *directory, const char *below, char path[PATH_MAX])
+{
+#ifdef BB_PORTABLE
+    char name[PATH_MAX];
+    int len = snprintf(name, sizeof name, "%s/%s", directory, below);
+    return len < (int)sizeof name ? path_of(fd, name, path) : 0;
+#else
+    (void)directory;
+    return path_of(fd, below, path);
+#endif
+}
+
+/* A directory that is open as `fd`, and the path that was opened. */
+struct place {
+    int fd;
+    const char *name;
+};
+
 /* The paths of open files are compared, so nobody can replace a part of the path between check and use. */
-static bool is_below(const struct opened *directory, const struct opened *file)
+static bool is_below(const struct place *directory, const char *below, int fd)
 {
     char above[PATH_MAX], path[PATH_MAX];
-    size_t len = path_of(directory, above);
-    size_t path_len = path_of(file, path);
+    size_t len = path_of(directory->fd, directory->name, above);
+    size_t path_len = path_below(fd, directory->name, below, path);
     if (len == 0 || path_len <= len + (len > 1) || memcmp(above, path, len) != 0) return false;
     return len == 1 || path[len] == '/'; /* above[0..1) is "/", the root */
 }
 
 int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd, uint64_t *size)
 {
-    char path[PATH_MAX];
-    const struct opened above = {open(directory, DIRECTORY_HOW), directory};
+    const struct place above = {open(directory, DIRECTORY_HOW), directory};
     if (above.fd < 0) return BB_ESYSTEM;
     while (*below == '/') below++;
     *fd = openat(above.fd, below, HOW);
     int code = check(*fd, reserve, size);
-    bool fits = snprintf(path, sizeof path, "%s/%s", directory, below) < (int)sizeof path;
-    if (code == BB_OK && !(fits && is_below(&above, &(struct opened){*fd, path}))) code = fail(*fd, EXDEV);
+    if (code == BB_OK && !is_below(&above, below, *fd)) code = fail(*fd, EXDEV);
     int error = errno;
     (void)close(above.fd);
     errno = error;

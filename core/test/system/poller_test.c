@@ -1,8 +1,11 @@
 /* poller_test.c: the set of descriptors that a lane (a thread that serves requests) waits for. */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,6 +19,7 @@
 
 #include "bontebok.h"
 #include "support/descriptors.h"
+#include "support/sleeping.h"
 #include "system/poller.h"
 #include "system/wakeup.h"
 
@@ -194,6 +198,77 @@ static void test_a_shared_listener_is_watched_exclusively(void **state)
     close(client);
 }
 
+static int look_at(struct bb__poller *poller)
+{
+    struct bb__batch found;
+    bb__poller_wait(poller, &found, 0);
+    return found.count;
+}
+
+static void test_a_poller_in_a_poller_is_reported_once_for_each_event(void **state)
+{
+    (void)state;
+    int tag, own_tag;
+    struct bb__poller inner;
+    struct bb__wakeup wakeup;
+    assert_int_equal(bb__poller_open(&inner), BB_OK);
+    assert_int_equal(bb__wakeup_open(&wakeup), BB_OK);
+    assert_int_equal(bb__poller_add(&inner, wakeup.fd, BB_INTEREST_READ, &own_tag), BB_OK);
+    assert_int_equal(bb__poller_add_poller(&fixture.poller, &inner, &tag), BB_OK);
+    assert_int_equal(look(), 0);
+    for (int event = 0; event < 3; event++) {
+        bb__wakeup_raise(&wakeup);
+        assert_int_equal(look(), 1);
+        assert_ptr_equal(fixture.batch.events[0].data.ptr, &tag);
+        assert_int_equal(look(), 0);
+        assert_int_equal(look_at(&inner), 1); /* level-triggered */
+        assert_int_equal(look_at(&inner), 1);
+        assert_int_equal(look(), 0);
+        bb__wakeup_clear(&wakeup);
+        assert_int_equal(look_at(&inner), 0);
+    }
+    bb__poller_remove_poller(&fixture.poller, &inner);
+    bb__wakeup_raise(&wakeup);
+    assert_int_equal(look(), 0);
+    bb__poller_close(&inner);
+    bb__wakeup_close(&wakeup);
+}
+
+struct waiter {
+    struct bb__poller *poller;
+    int tag, found;
+    atomic_int id;
+    pthread_t thread;
+};
+
+static void *wait_for_events(void *argument)
+{
+    struct waiter *waiter = argument;
+    struct bb__batch found;
+    atomic_store(&waiter->id, gettid());
+    do assert_int_equal(bb__poller_wait(waiter->poller, &found, -1), BB_OK);
+    while (found.count == 0);
+    waiter->found = found.count;
+    return NULL;
+}
+
+/* A descriptor that another thread adds wakes a thread that waits already. */
+static void test_another_thread_may_add_a_descriptor(void **state)
+{
+    (void)state;
+    struct waiter waiter = {.poller = &fixture.poller};
+    struct bb__wakeup wakeup;
+    assert_int_equal(bb__wakeup_open(&wakeup), BB_OK);
+    bb__wakeup_raise(&wakeup);
+    assert_int_equal(pthread_create(&waiter.thread, NULL, wait_for_events, &waiter), 0);
+    while (atomic_load(&waiter.id) == 0 || !sleeps(atomic_load(&waiter.id))) sched_yield();
+    assert_int_equal(bb__poller_add(&fixture.poller, wakeup.fd, BB_INTEREST_READ, &waiter.tag), BB_OK);
+    assert_int_equal(pthread_join(waiter.thread, NULL), 0);
+    assert_int_equal(waiter.found, 1);
+    bb__poller_remove(&fixture.poller, wakeup.fd);
+    bb__wakeup_close(&wakeup);
+}
+
 #define IN_FIXTURE(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)
 
 int main(void)
@@ -206,6 +281,8 @@ int main(void)
         IN_FIXTURE(test_a_signal_ends_the_wait),
         IN_FIXTURE(test_a_wakeup_is_raised_and_cleared),
         IN_FIXTURE(test_a_shared_listener_is_watched_exclusively),
+        IN_FIXTURE(test_a_poller_in_a_poller_is_reported_once_for_each_event),
+        IN_FIXTURE(test_another_thread_may_add_a_descriptor),
     };
     return cmocka_run_group_tests_name("poller", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@ require "open3"
 module Runner
   # Finds the test groups that a change can break. bin/test --changed runs these groups.
   module Changes
-    SERVERS = %w[integration conform interop timing].freeze
+    SERVERS = %w[integration conform interop timing portable].freeze
     # { pattern of a changed path => groups to run }. own: the group that has the directory's name. The first pattern
     # that matches counts. If no pattern matches, all default groups run.
     TABLE = {
@@ -13,8 +13,8 @@ module Runner
         ["core", "threads", "arm64", "warnings", "fuzz", "lint", "ext", "load", *SERVERS],
       %r{\Acore/(src|include)/} => ["core", "threads", "warnings", "lint", "ext", *SERVERS],
       %r{\Acore/test/(http/|requests/|support/(standin/|guard|encode))} => %w[core arm64 fuzz load lint],
-      %r{\Acore/test/} => %w[core threads lint timing],
-      %r{\Acore/Makefile\z} => %w[core threads arm64 warnings timing],
+      %r{\Acore/test/} => %w[core threads lint timing portable],
+      %r{\Acore/Makefile\z} => %w[core threads arm64 warnings timing portable],
       %r{\Acore/fuzz/} => %w[fuzz lint],
       %r{\Aext/bontebok/} => ["ext", "ext-rack", "lint", *SERVERS],
       %r{\A(load/|lib/bontebok/cli/bench_)} => %w[load warnings lint],
