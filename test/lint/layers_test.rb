@@ -15,9 +15,9 @@ class LayersTest < Lint::TestCase
   BAD = {
     "bytes use a socket" => ["core/src/base/buf.c", "#include <sys/socket.h>\n", "includes <sys/socket.h>"],
     "bytes use errno" => ["core/src/http/h1_head.c", "#include <errno.h>\n", "includes <errno.h>"],
-    "bytes use the system layer" => ["core/src/http/h1_body.h", "#include \"system/sock.h\"\n", "of layer system"],
-    "system layer knows HTTP" => ["core/src/system/sock.c", "#include \"http/h1_head.h\"\n", "of layer http"],
-    "conn uses the poller" => ["core/src/conn/conn.c", "#include \"system/poller.h\"\n", "includes system/poller.h"],
+    "bytes use the system layer" => ["core/src/http/h1_body.h", "#include \"system/spool.h\"\n", "of layer system"],
+    "system layer knows HTTP" => ["core/src/sockets/sock.c", "#include \"http/h1_head.h\"\n", "of layer http"],
+    "conn uses the poller" => ["core/src/conn/conn.c", "#include \"sockets/poller.h\"\n", "includes sockets/poller.h"],
     "lane uses the I/O thread" => ["core/src/lane/lane.c", "#include \"io_thread/io_thread.h\"\n",
                                    "of layer io_thread"],
     "conn uses the lane" => ["core/src/conn/conn.c", "# include \"lane/lane.h\"\n", "of layer lane"],
@@ -31,7 +31,7 @@ class LayersTest < Lint::TestCase
     "the public header pulls in more" => ["core/include/bontebok.h", "#include <errno.h>\n", "includes <errno.h>"],
     "binding uses the core's headers" => ["ext/bontebok/rb_lane.c", "#include \"lane.h\"\n", "only bontebok.h"],
     "binding waits by itself" => ["ext/bontebok/rb_lane.c", "#include <sys/epoll.h>\n", "includes <sys/epoll.h>"],
-    "load tool uses the core's sockets" => ["load/src/main.c", "#include \"system/sock.h\"\n", "nor of base or http"],
+    "load tool uses the core's sockets" => ["load/src/main.c", "#include \"sockets/sock.h\"\n", "nor of base or http"],
     "load tool knows Ruby" => ["load/src/main.c", "#include <ruby.h>\n", "no host language"],
     "lib requires a gem" => ["lib/bontebok/log/a.rb", "require \"nokogiri\"\n", "neither rack"],
     "lib reads sockets" => ["lib/bontebok/log/a.rb", "  require 'x'\nrequire \"socket\"\n", "a.rb:2 requires socket"],
@@ -44,7 +44,7 @@ class LayersTest < Lint::TestCase
   }.freeze
 
   # Files that the bad files include or require. These files exist, so only the layer is wrong.
-  GOOD = %w[core/src/system/sock.h core/src/http/h1_head.h core/src/system/poller.h core/src/lane/lane.h
+  GOOD = %w[core/src/sockets/sock.h core/src/http/h1_head.h core/src/sockets/poller.h core/src/lane/lane.h
             core/src/io_thread/io_thread.h lib/bontebok/workers/worker.rb test/x.rb]
          .to_h { |path| [path, "\n"] }.freeze
 
@@ -62,9 +62,9 @@ class LayersTest < Lint::TestCase
   end
 
   ALLOWED = {
-    "core/src/conn/conn.c" => "#include \"http/h1_head.h\"\n#include \"system/sock.h\"\n" \
+    "core/src/conn/conn.c" => "#include \"http/h1_head.h\"\n#include \"sockets/sock.h\"\n" \
                               "\n#include \"bontebok.h\"\n#include <errno.h>\n",
-    "core/src/lane/lane.c" => "#include \"system/poller.h\"\n#include <sys/epoll.h>\n",
+    "core/src/lane/lane.c" => "#include \"sockets/poller.h\"\n#include <sys/epoll.h>\n",
     "ext/bontebok/rb_a.c" => "#include \"rb_a.h\"\n#include <bontebok.h>\n",
     "ext/bontebok/rb_a.h" => "#include <ruby.h>\n",
     "ext/bontebok/extconf.rb" => "require \"mkmf\"\n",

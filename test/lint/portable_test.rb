@@ -8,8 +8,8 @@ class PortableTest < Lint::TestCase
   end
 
   def test_the_switch_is_only_in_the_lowest_layers
-    files = Dir.glob("core/src/*/*.[ch]", base: ROOT).select { |file| File.read("#{ROOT}/#{file}").include?("PORTABLE") }
-    assert_empty(files.grep_v(%r{\Acore/src/(system/|base/clock\.c)}))
+    files = Dir[File.join(ROOT, "core/src/*/*.[ch]")].select { |file| File.read(file).include?("PORTABLE") }
+    assert_empty(files.grep_v(%r{/core/src/(sockets/|system/|base/clock\.c)}))
   end
 
   def test_a_call_of_linux_is_reported
@@ -18,8 +18,8 @@ class PortableTest < Lint::TestCase
   end
 
   def test_a_call_that_only_gnu_declares_is_reported
-    assert_includes faults("#include <unistd.h>\nint bb__one(void);\nint bb__one(void) { return dup3(0, 1, 0); }\n").first,
-                    "dup3"
+    text = "#include <unistd.h>\nint bb__one(void);\nint bb__one(void) { return dup3(0, 1, 0); }\n"
+    assert_includes faults(text).first, "dup3"
   end
 
   private

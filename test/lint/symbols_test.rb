@@ -29,7 +29,7 @@ class SymbolsTest < Lint::TestCase
   end
 
   def test_the_system_layer_may_use_errno
-    assert_empty compiled("system/sock.c", "#include <errno.h>\nint bb__sock(void) { return errno; }\n")
+    assert_empty compiled("sockets/sock.c", "#include <errno.h>\nint bb__sock(void) { return errno; }\n")
   end
 
   def test_a_source_that_was_not_built_is_reported

@@ -5,7 +5,7 @@
 #ifndef BB_IO_THREAD_H
 #define BB_IO_THREAD_H
 
-#include "system/poller.h"
+#include "sockets/poller.h"
 #include "worker/worker.h"
 
 struct bb__io_thread {

@@ -7,7 +7,7 @@
 
 #include "conn/conn_report.h"
 #include "conn/conn_transfer.h"
-#include "system/poller.h"
+#include "sockets/poller.h"
 
 #include <stdatomic.h>
 

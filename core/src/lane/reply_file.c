@@ -1,8 +1,8 @@
 /* reply_file.c: sends a file as the body of the response to a lane's current request. The connection sends
  * what the socket does not take at once (conn_file.c). See bontebok_file.h for the contracts. */
-#include "system/file_source.h"
 #include "http/h1_reply_file.h"
 #include "lane/lane.h"
+#include "system/file_source.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /* reply_named.c: answers X-Sendfile and X-Accel-Redirect, by which an application names the file to send. It
  * finds the file in the directories of the setting x_sendfile. reply_file.c sends the file. See
  * bontebok_file.h for the contract. */
-#include "system/file_source.h"
 #include "http/h1_reply_file.h"
 #include "lane/lane.h"
+#include "system/file_source.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,9 +2,9 @@
  * The host (the program that calls the core) gets another descriptor of the socket. The lane keeps its own
  * descriptor until the request ends. Otherwise the number could belong to another connection while the I/O
  * thread still uses it. See bontebok_stream.h for the contracts. */
+#include "sockets/descriptor.h"
 #include "stream/request_read.h"
 #include "stream/stream.h"
-#include "system/descriptor.h"
 
 #include <fcntl.h>
 #include <unistd.h>

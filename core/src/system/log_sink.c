@@ -1,7 +1,7 @@
 /* log_sink.c: see log_sink.h. */
 #include "system/log_sink.h"
 #include "base/clock.h"
-#include "system/descriptor.h"
+#include "sockets/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>

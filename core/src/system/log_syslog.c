@@ -1,7 +1,7 @@
 /* log_syslog.c: writes an access log to the local syslog, one datagram per line, and parses the settings for
  * this. As usual for /dev/log, a datagram has the form of RFC 3164 without the host name. See log_sink.h. */
 #include "log/log_time.h"
-#include "system/descriptor.h"
+#include "sockets/descriptor.h"
 #include "system/log_sink.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #include "system/shared_queue.h"
 #include "base/clock.h"
 #include "bontebok.h"
-#include "system/descriptor.h"
+#include "sockets/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "bontebok.h"
+#include "sockets/wakeup.h"
 #include "system/shared_queue.h"
-#include "system/wakeup.h"
 
 #include <errno.h>
 #include <fcntl.h>

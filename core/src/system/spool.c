@@ -1,7 +1,7 @@
 /* spool.c: see spool.h. */
 #include "system/spool.h"
 #include "bontebok.h"
-#include "system/descriptor.h"
+#include "sockets/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>

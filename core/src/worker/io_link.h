@@ -3,8 +3,8 @@
 #ifndef BB_IO_LINK_H
 #define BB_IO_LINK_H
 
-#include "system/poller.h"
-#include "system/wakeup.h"
+#include "sockets/poller.h"
+#include "sockets/wakeup.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

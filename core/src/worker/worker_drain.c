@@ -4,7 +4,7 @@
  * the queued connections. With BB_QUEUE_LEAVE other workers accept these connections. See bontebok.h for the
  * contract. */
 #include "conn/conn_transfer.h"
-#include "system/descriptor.h"
+#include "sockets/descriptor.h"
 #include "worker/worker.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
 #define BB_WORKER_INTAKE_H
 
 #include "bontebok.h"
-#include "system/poller.h"
+#include "sockets/poller.h"
+#include "sockets/wakeup.h"
 #include "system/scoreboard.h"
-#include "system/wakeup.h"
 
 struct bb_worker;
 

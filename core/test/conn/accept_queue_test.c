@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "support/client.h"
-#include "support/linux_only.h"
 
 #define GET        "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define CLIENTS    4
@@ -39,8 +38,7 @@ static struct host *new_host(int family)
 
 static void test_the_time_in_the_queue_of_a_tcp_listener_counts(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct client *clients[CLIENTS];
     uint64_t began = real_ms();
     struct host *host = new_host(AF_INET);

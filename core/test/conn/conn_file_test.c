@@ -10,7 +10,6 @@
 #include "support/client.h"
 #include "support/cold_file.h"
 #include "support/fake_clock.h"
-#include "support/linux_only.h"
 
 #include <signal.h>
 
@@ -234,8 +233,7 @@ static void test_the_first_bytes_are_sent_if_the_application_announces_fewer(voi
 /* No thread waits, and the connection is not polled: its socket would be writable all the time. */
 static void test_a_slow_disk_holds_no_thread(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct host *host = new_host(AF_INET, LARGE);
     cold_file.cold = true;
     struct client *client = client_new_saying(host, GET(""));
@@ -260,8 +258,7 @@ static void test_a_slow_disk_holds_no_thread(void **state)
 
 static void test_a_disk_that_is_slow_in_the_middle(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct host *host = new_host(AF_INET, LARGE);
     struct client *client = client_new_saying(host, GET(""));
     host_settle(host);
@@ -284,8 +281,7 @@ static void test_a_disk_that_is_slow_in_the_middle(void **state)
 /* A client with min_body_rate does not pay for the disk. */
 static void test_the_wait_for_the_disk_does_not_count_against_the_client(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct host *host = new_host_with(AF_INET, LARGE, 0);
     cold_file.cold = true;
     struct client *client = client_new_saying(host, GET(""));
@@ -303,8 +299,7 @@ static void test_the_wait_for_the_disk_does_not_count_against_the_client(void **
 
 static void test_a_disk_that_delivers_nothing_resets_the_connection(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct host *host = new_host_with(AF_INET, SMALL, 1000);
     cold_file.cold = true;
     struct client *client = client_new_saying(host, GET(""));
@@ -325,8 +320,7 @@ static void test_a_disk_that_delivers_nothing_resets_the_connection(void **state
 
 static void test_a_client_that_goes_while_the_disk_is_slow(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct host *host = new_host(AF_UNIX, LARGE);
     cold_file.cold = true;
     struct client *client = client_new_saying(host, GET(""));

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "io_case.h"
-#include "support/linux_only.h"
 #include "system/scoreboard.h"
 #include "worker/worker.h"
 
@@ -97,8 +96,7 @@ static void end_two(struct pair_of_workers *pair, unsigned by_crowd, unsigned by
 
 static void test_a_draining_worker_serves_the_clients_of_another_worker(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;
     start_two(&pair, &settings);
@@ -111,8 +109,7 @@ static void test_a_draining_worker_serves_the_clients_of_another_worker(void **s
 /* No lane has accepted the queued connections when the drain begins. */
 static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;
     int queued[4];
@@ -133,8 +130,7 @@ static void test_queued_connections_do_not_wait_for_a_busy_lane(void **state)
 /* The I/O thread does not watch a lane that has a single connection. */
 static void test_queued_connections_do_not_wait_for_a_lane_that_is_alone(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct bb_settings settings = long_timeouts();
     struct pair_of_workers pair;
     int queued[4];

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "support/linux_only.h"
 #include "system/access_log.h"
 #include <fcntl.h>
 
@@ -146,8 +145,7 @@ static void take_the_number(int number)
 
 static void test_a_lane_that_cannot_poll_pauses(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct bb_settings settings = host_settings();
     struct host *host = host_new(&settings, AF_UNIX);
     struct bb_event event;

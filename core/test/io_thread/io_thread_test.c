@@ -15,7 +15,6 @@
 #include "io_thread/io_thread.h"
 #include "support/fail_socket.h"
 #include "support/later_clock.h"
-#include "support/linux_only.h"
 
 /* ---- requests ---- */
 
@@ -257,8 +256,7 @@ static uint64_t cpu_time_ms(pthread_t thread)
  * epoll_wait() fails at once. */
 static void test_an_io_thread_that_cannot_poll_pauses(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct bb_settings settings = lanes_settings();
     struct lanes lanes;
     lanes_start(&lanes, 1, &settings);

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "accept_case.h"
-#include "support/linux_only.h"
 
 #define CLIENTS 4
 
@@ -92,8 +91,7 @@ static void serve_one(struct crowd *crowd)
 
 static void test_as_many_requests_are_passed_on_as_other_lanes_are_idle(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     for (int idle = 0; idle <= 1; idle++) {
         struct crowd crowd = new_crowd(1000);
         bb__scoreboard_set_idle(crowd.other, idle);
@@ -108,8 +106,7 @@ static void test_as_many_requests_are_passed_on_as_other_lanes_are_idle(void **s
 /* The shared queue was full, so the I/O thread has left a request to the lane. */
 static void test_a_look_finds_room_in_the_shared_queue_again(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct crowd crowd = new_crowd(1000);
     struct bb_lane *lane = crowd.host->lane;
     struct bb__conn *conn = lane->set.conns; /* the newest connection */

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "bontebok.h"
-#include "system/poller.h"
+#include "sockets/poller.h"
 
 int __real_accept(int fd, struct sockaddr *address, socklen_t *len);
 int __real_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);

@@ -14,7 +14,6 @@
 #include "support/fail_file.h"
 #include "support/fake_clock.h"
 #include "support/false_room.h"
-#include "support/linux_only.h"
 
 /* ---- files ---- */
 
@@ -173,8 +172,7 @@ static void test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none(void *
  * blocking write, this writer would wait for the reader. */
 static void test_a_sink_that_shares_a_pipe_does_not_wait_for_its_reader(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     int ends[2];
     char *lines = many_lines();
     assert_int_equal(pipe(ends), 0);

@@ -14,7 +14,6 @@
 #include "support/descriptors.h"
 #include "support/fail_alloc.h"
 #include "support/fail_file.h"
-#include "support/linux_only.h"
 #include "system/response_spool.h"
 
 #define MAX     (4 << 20)
@@ -180,7 +179,7 @@ static void test_memory_of_a_larger_buffer_is_not_kept(void **state)
 /* An endless response is a little ahead of its client. The response's file must not grow for ever. */
 static void test_the_front_of_a_file_is_given_back(void **state)
 {
-    linux_only();
+    LINUX_ONLY;
     struct fixture *fixture = *state;
     struct stat status;
     append(fixture, LARGEST);

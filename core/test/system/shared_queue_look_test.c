@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "bontebok.h"
 #include "support/descriptors.h"
-#include "support/linux_only.h"
 #include "system/shared_queue.h"
 
 static char taken[BB_SHARED_QUEUE_BYTES];
@@ -127,7 +126,7 @@ static void test_requests_are_not_counted_without_a_counter(void **state)
 /* A process is killed while it sends messages. The count may lack one message until the queue is empty. */
 static void test_killed_senders_do_not_spoil_the_count(void **state)
 {
-    linux_only();
+    LINUX_ONLY;
     const struct bb__shared_queue *shared_queue = *state;
     for (int round = 0; round < 20; round++) {
         pid_t child = fork();

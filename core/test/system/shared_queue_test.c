@@ -22,7 +22,6 @@
 #include "shared_queue_case.h"
 #include "support/descriptors.h"
 #include "support/fail_file.h"
-#include "support/linux_only.h"
 
 #define MESSAGES_MAX 100000
 
@@ -143,8 +142,7 @@ static void limit_descriptors(struct rlimit *before, int room)
 
 static void test_a_receiver_without_room_loses_one_message_only(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     for (int room = 0; room < BB_SHARED_QUEUE_FDS; room++) {
         struct bb__shared_queue shared_queue = new_shared_queue();
         struct bb__shared_message message;
@@ -168,8 +166,7 @@ static void test_a_receiver_without_room_loses_one_message_only(void **state)
 /* Another version of the core might send more descriptors than BB_SHARED_QUEUE_FDS. */
 static void test_a_message_with_too_many_descriptors_is_dropped(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct bb__shared_queue shared_queue = new_shared_queue();
     struct bb__shared_message message;
     int fds[BB_SHARED_QUEUE_FDS + 1] = {0};
@@ -190,8 +187,7 @@ static void test_a_message_with_too_many_descriptors_is_dropped(void **state)
 
 static void test_a_send_to_a_full_queue_fails_at_once(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     static const char text[500];
     struct bb__shared_queue shared_queue = new_shared_queue();
     int sent = 0, code;
@@ -242,15 +238,13 @@ static int too_many_references(void)
 
 static void test_too_many_descriptors_under_way_are_a_full_queue(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     assert_int_equal(in_child(too_many_references), 0);
 }
 
 static void test_a_message_that_no_queue_can_hold_is_an_error(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct bb__shared_queue shared_queue = new_shared_queue();
     char *huge = calloc(1, 64 << 20);
     assert_int_equal(send_bytes(&shared_queue, huge, 64 << 20), BB_ESYSTEM);
@@ -266,8 +260,7 @@ static void test_a_message_that_no_queue_can_hold_is_an_error(void **state)
 
 static void test_messages_outlive_the_process_that_has_sent_them(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct bb__shared_queue shared_queue = new_shared_queue();
     pid_t child = fork();
     int status;

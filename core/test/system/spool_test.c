@@ -13,7 +13,6 @@
 #include "support/descriptors.h"
 #include "support/fail_alloc.h"
 #include "support/fail_file.h"
-#include "support/linux_only.h"
 #include "system/spool.h"
 
 #define THRESHOLD 100
@@ -111,7 +110,7 @@ static void test_a_body_that_is_large_at_once_goes_to_a_file(void **state)
 
 static void test_a_body_is_kept_if_there_are_no_unnamed_files(void **state)
 {
-    linux_only();
+    LINUX_ONLY;
     struct fixture *fixture = *state;
     static const int errors[] = {EOPNOTSUPP, EISDIR, ENOENT};
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {

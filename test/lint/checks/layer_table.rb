@@ -16,13 +16,14 @@ module Lint
       base: Layer.new(may: %i[], libc: PURE_LIBC),
       http: Layer.new(may: %i[base], libc: PURE_LIBC),
       log: Layer.new(may: %i[base], libc: PURE_LIBC),
-      system: Layer.new(may: %i[base log]),
-      conn: Layer.new(may: %i[base http log system], never: %w[system/poller.h]),
-      worker: Layer.new(may: %i[base http log system conn]),
-      lane: Layer.new(may: %i[base http log system conn worker]),
-      stream: Layer.new(may: %i[base http log system conn worker lane]),
-      io_thread: Layer.new(may: %i[base http log system conn worker lane]),
-      api: Layer.new(may: %i[base http log system conn worker lane stream io_thread])
+      sockets: Layer.new(may: %i[base]),
+      system: Layer.new(may: %i[base log sockets]),
+      conn: Layer.new(may: %i[base http log sockets system], never: %w[sockets/poller.h]),
+      worker: Layer.new(may: %i[base http log sockets system conn]),
+      lane: Layer.new(may: %i[base http log sockets system conn worker]),
+      stream: Layer.new(may: %i[base http log sockets system conn worker lane]),
+      io_thread: Layer.new(may: %i[base http log sockets system conn worker lane]),
+      api: Layer.new(may: %i[base http log sockets system conn worker lane stream io_thread])
     }.freeze
 
     # For each directory of lib/bontebok: the directories whose files it may require. Every file may require the files

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "bontebok.h"
-#include "system/poller.h"
-#include "system/wakeup.h"
+#include "sockets/poller.h"
+#include "sockets/wakeup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -21,10 +21,10 @@
 #include <cmocka.h>
 
 #include "bontebok.h"
+#include "sockets/sock.h"
+#include "sockets/wakeup.h"
 #include "support/descriptors.h"
 #include "support/socket_pair.h"
-#include "system/sock.h"
-#include "system/wakeup.h"
 
 static int descriptors;
 

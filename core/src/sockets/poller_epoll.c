@@ -2,7 +2,7 @@
 #include "bontebok.h"
 #ifndef BB_PORTABLE
 
-#include "system/poller.h"
+#include "sockets/poller.h"
 
 #include <errno.h>
 #include <unistd.h>

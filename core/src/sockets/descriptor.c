@@ -1,5 +1,5 @@
 /* descriptor.c: see descriptor.h. */
-#include "system/descriptor.h"
+#include "sockets/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* wakeup.c: see wakeup.h. */
-#include "system/wakeup.h"
+#include "sockets/wakeup.h"
 #include "bontebok.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #ifdef BB_PORTABLE
 
-#include "system/descriptor.h"
+#include "sockets/descriptor.h"
 
 int bb__wakeup_open(struct bb__wakeup *wakeup)
 {

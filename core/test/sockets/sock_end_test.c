@@ -18,9 +18,8 @@
 #include <cmocka.h>
 
 #include "bontebok.h"
-#include "support/linux_only.h"
+#include "sockets/sock.h"
 #include "support/socket_pair.h"
-#include "system/sock.h"
 
 /* Reads as the peer. Returns the number of bytes, or -errno. Waits for at most 10 s. */
 static int read_there(int fd)
@@ -56,8 +55,7 @@ static unsigned segments_received(int fd)
 
 static void test_the_end_leaves_with_the_last_bytes(void **state)
 {
-    linux_only();
-    (void)state;
+    LINUX_ONLY;
     struct pair pair = tcp_pair();
     size_t sent;
     unsigned before = segments_received(pair.theirs);

@@ -1,7 +1,7 @@
 /* sock.c: see sock.h. */
-#include "system/sock.h"
+#include "sockets/sock.h"
 #include "bontebok.h"
-#include "system/descriptor.h"
+#include "sockets/descriptor.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

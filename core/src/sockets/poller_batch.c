@@ -1,5 +1,5 @@
 /* poller_batch.c: the events of one wait. See poller.h. */
-#include "system/poller.h"
+#include "sockets/poller.h"
 
 void bb__batch_put_first(struct bb__batch *batch, uint32_t interest)
 {

@@ -18,10 +18,10 @@
 #include <cmocka.h>
 
 #include "bontebok.h"
+#include "sockets/poller.h"
+#include "sockets/wakeup.h"
 #include "support/descriptors.h"
 #include "support/sleeping.h"
-#include "system/poller.h"
-#include "system/wakeup.h"
 
 static struct {
     struct bb__poller poller;

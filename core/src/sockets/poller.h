@@ -4,7 +4,7 @@
 #ifndef BB_POLLER_H
 #define BB_POLLER_H
 
-#include "system/sock.h"
+#include "sockets/sock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
