@@ -48,7 +48,7 @@ class ExtOutOfBandTest < Support::LaneCase
     send_until_out_of_band(aside, entered)
     assert_equal(["sibling"] * 12, kept.map { |client| client.get.body })
   ensure
-    leave.push(:now)
+    leave&.push(:now)
     kept&.each(&:close)
   end
 

@@ -13,7 +13,6 @@ module Runner
     RACK_FILES = "{request/env*,response/{lint,body_proxy,x_sendfile}}"
     RACK_GEMFILES = Dir[File.expand_path("../../../gemfiles/rack[0-9]*.gemfile", __dir__)].freeze
     # Files with tests of a single process that show what the build without Linux changes.
-    PORTABLE_FILES = %w[ext/worker/* conform/{connection,timeouts,limits,unbuffered} portable/*].freeze
     VALGRIND = { "BONTEBOK_TEST_TIME_FACTOR" => "20" }.freeze
     LONG = { "BONTEBOK_TEST_LONG" => "1" }.freeze
     KILLING = { "BONTEBOK_TEST_KILLING" => "30" }.freeze
@@ -45,8 +44,8 @@ module Runner
       Group.new("load", "the load tool",
                 jobs: -> { [make("load", "test")] + files("load/*", cores: WAITING) }),
       Group.new("portable", "what systems without Linux get: poll(2), one process; with --full all that can be tested",
-                jobs: -> { portable(*PORTABLE_FILES) },
-                full: -> { portable("ext/**/*", "conform/*", *PORTABLE_FILES) }),
+                jobs: -> { [portable("portable/*")] },
+                full: -> { [make("core", "test", "PORTABLE=1"), portable("ext/**/*", "conform/*", "portable/*")] }),
       Group.new("fuzz", "parser, body decoder, reply encoder, X-Request-Start, access log: on random bytes",
                 jobs: -> { [fuzz(20_000)] }, full: -> { [fuzz(2_000_000)] }),
       Group.new("unit", "Ruby classes, and the tests' harness", jobs: -> { files("unit/**/*", cores: HALF) }),
@@ -73,11 +72,10 @@ module Runner
       RACK_GEMFILES.flat_map { |path| files(pattern, cores: HALF, env: { "BUNDLE_GEMFILE" => path }) }
     end
 
-    # Builds the core's tests and the extension without the calls of Linux. test/support/portable runs the files in a
-    # copy of the checkout.
+    # Builds the extension without the calls of Linux. test/support/portable runs the files in a copy of the checkout.
     def portable(*patterns)
-      found = patterns.flat_map { |pattern| Dir.glob("test/#{pattern}_test.rb") }.uniq.sort
-      [make("core", "test", "PORTABLE=1"), Job.new("test/support/portable", *found, cores: HALF)]
+      found = patterns.flat_map { |pattern| Dir.glob("test/#{pattern}_test.rb") }.sort
+      Job.new("test/support/portable", *found, cores: HALF)
     end
 
     def integration(**options) = files("integration/**/*", processes: 2, cores: WAITING, **options)

@@ -70,8 +70,8 @@ module Bontebok
                    "Time for a worker, and for a new release, to become ready. The time of a release, and with " \
                    "Preload false that of a worker, includes loading the application. With Preload false and more " \
                    "workers than CPUs, the time is longer in proportion. A worker that takes longer is killed and " \
-                   "has failed (ErrRespawnInterval). If the release of a deploy takes longer, its processes end, and the " \
-                   "old workers continue to serve; the value of the old release counts. 0: no limit.",
+                   "has failed (ErrRespawnInterval). If the release of a deploy takes longer, its processes end, and " \
+                   "the old workers continue to serve; the value of the old release counts. 0: no limit.",
                    section: TITLE),
         Option.new("DeploySurge", COUNT, 0,
                    "Workers that a deploy starts at a time. When they are ready, as many old workers leave, and the " \
