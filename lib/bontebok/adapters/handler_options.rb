@@ -31,13 +31,13 @@ module Bontebok
     # False if Preload was set to false and there are workers, because workers cannot load an application that is loaded
     # already.
     def preloaded?(config)
-      config[:preload] || config.workers.zero? || config.source(:preload) == "default"
+      config[:preload] || config.workers.zero? || !config.chosen?(:preload)
     end
 
     # True if Rackup is not set, or names the file that rackup has loaded. A configuration file can set Rackup, because
     # the command bontebok may use the same file.
     def loaded?(config)
-      return true if config.source(:rackup) == "default"
+      return true unless config.chosen?(:rackup)
 
       FileName.absolute(config[:rackup]) == FileName.absolute(@options.fetch(:config, config[:rackup]))
     end

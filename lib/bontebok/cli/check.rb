@@ -13,8 +13,10 @@ module Bontebok
   # The option --check: makes the checks of a start, without a start. Prints each option with its value and source, the
   # hooks, the warnings, and all faults. Used by CLI.
   class Check
-    # Options with files that the server writes.
-    WRITTEN = %i[log stdout pidfile control].freeze
+    # Options with files that the server opens to append.
+    APPENDED = %i[log stdout].freeze
+    # Options with files that the server creates.
+    CREATED = %i[pidfile control].freeze
 
     # values, notes: see Config.
     def initialize(values, notes:)
@@ -25,7 +27,7 @@ module Bontebok
     # Returns the exit status: that of a start with these faults.
     def run
       check_start
-      print_to($stdout, [*options, *hooks, *@config.warnings, *@note])
+      print_to($stdout, [*options, *hooks, *@config.warnings, *@config.unread_files, *@note])
       @faults.each { |fault| StartFailure.complain(fault.message) }
       @faults.map(&:status).max || 0
     end
@@ -33,12 +35,17 @@ module Bontebok
     private
 
     def check_start
-      account = @config.account
-      steps = [-> { account.check }, -> { account.act { AppLoader.new(@config[:rackup], nil).check } },
+      account = checked_account
+      steps = [-> { account.act { AppLoader.new(@config[:rackup], nil).check } },
                -> { account.act { WorkerFiles.check_spool_dir(@config) } },
                -> { Extension.load && account.act { WorkerFiles.check_access_log(@config) } },
-               *WRITTEN.map { |key| -> { check_directory(key) } }]
+               *APPENDED.map { |key| -> { check_file(key) } }, *CREATED.map { |key| -> { check_directory(key) } }]
       [*steps, *address_steps].each { |step| @config.note_faults(&step) }
+    end
+
+    # If this process cannot become the user, the other checks are made as the user of this process.
+    def checked_account
+      @config.note_faults { @config.account.check || @config.account } || Account.new(nil, nil)
     end
 
     # A server of this configuration has the addresses. A start would fail, but a deploy does not.
@@ -54,6 +61,13 @@ module Bontebok
       listeners.each(&:bind)
     ensure
       listeners&.each(&:close)
+    end
+
+    def check_file(key)
+      path = @config[key] or return
+      return check_directory(key) unless File.exist?(path)
+
+      raise StartError, "#{OptionTable[key].name} #{path}: the file is not writable" unless File.writable?(path)
     end
 
     def check_directory(key)

@@ -53,7 +53,6 @@ module Bontebok
       note_faults { read_file } if self[:config_file]
       OptionTable::ALL.each { |option| setting(option) }
       check_request_limits
-      name_unread_file
       warn_of_workers
       workers
       note_faults { account } || @account = Account.new
@@ -122,6 +121,13 @@ module Bontebok
       end
     end
 
+    # A text for each file of another server that is in its usual place, and is not read.
+    def unread_files
+      return [] if self[:config_file]
+
+      UNREAD.select { |path| File.file?(path) }.map { |path| "#{path} is not read: -c #{path} reads it" }
+    end
+
     private
 
     def shown(option)
@@ -143,8 +149,9 @@ module Bontebok
       environment = on_command_line(OptionTable[:environment])
       @env["RACK_ENV"] = environment.value if environment
       style = ConfigStyles::ALL.fetch(self[:config_style])
+      @fixed = {} unless style <= ConfigStyles::Native # these are Rhebok's
       take_habits(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
-      file = ConfigFile.new(self[:config_file], style: style)
+      file = ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last)
       @file = file.entries
       @hooks = file.hooks
       @warnings += file.warnings
@@ -159,13 +166,6 @@ module Bontebok
     def setting(option)
       @settings[option.key] ||= note_faults { SOURCES.lazy.filter_map { |source| send(source, option) }.first } ||
                                 Setting.new(default(option), "default, because the value is wrong")
-    end
-
-    # Files of other servers have their places in an application.
-    def name_unread_file
-      return if self[:config_file] || source(:config_file) != "default"
-
-      @warnings += UNREAD.select { |path| File.file?(path) }.map { |path| "#{path} is not read: -c #{path} reads it" }
     end
 
     def check_request_limits

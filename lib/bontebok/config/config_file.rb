@@ -14,11 +14,13 @@ module Bontebok
 
     LONGEST_MESSAGE = 200
 
-    # entries: { key of an option => Entry }. warnings: texts for the log.
-    attr_reader :entries, :hooks, :warnings
+    # entries: { key of an option => Entry }. warnings: texts for the log. workers: see #initialize.
+    attr_reader :entries, :hooks, :warnings, :workers
 
-    # Raises StartError if the file cannot be read, and UsageError for a fault in it.
-    def initialize(path, style:)
+    # workers: MaxWorkers as the command line has it, or nil. Raises StartError if the file cannot be read, and
+    # UsageError for a fault in it.
+    def initialize(path, style:, workers: nil)
+      @workers = workers
       @paths = []
       @entries = {}
       @hooks = Hooks.new

@@ -6,6 +6,9 @@ module Bontebok
   # Prepares a process that was started or executed, before it forks and before it loads the application. Used by
   # Launcher and Successor.
   module ProcessPreparation
+    # The directory with the descriptors of this process: Linux, other systems.
+    DESCRIPTORS = %w[/proc/self/fd /dev/fd].freeze
+
     # The highest limit of open files that macOS accepts if there is no hard limit (OPEN_MAX).
     MOST_FILES = 10_240
     private_constant :MOST_FILES
@@ -36,7 +39,7 @@ module Bontebok
       # must not get these descriptors. Call this method before the application is loaded, because the application may
       # open descriptors for its commands.
       def keep_descriptors_to_ourselves
-        Dir.children("/dev/fd").map(&:to_i).select { |fd| fd > 2 }.each do |fd|
+        Dir.children(DESCRIPTORS.find { |path| File.directory?(path) }).map(&:to_i).select { |fd| fd > 2 }.each do |fd|
           IO.for_fd(fd, autoclose: false).close_on_exec = true
         rescue SystemCallError, ArgumentError
           next # the directory's own descriptor, or one that Ruby reserves

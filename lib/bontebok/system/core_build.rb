@@ -7,7 +7,7 @@ module Bontebok
     # extension is not built, because the start reports this later.
     def self.one_process?
       require "bontebok/bontebok"
-      Core::PORTABLE
+      Core.const_defined?(:PORTABLE) && Core::PORTABLE # an extension of an earlier version has no such constant
     rescue LoadError
       false
     end

@@ -39,6 +39,13 @@ class CheckTest < Support::TestCase
     TEXT
   end
 
+  # These files are only opened to append. A file that is not there needs a directory that can be written to.
+  def test_logs_may_be_streams
+    assert_match(%r{^Log +/dev/stderr }, check("--log", "/dev/stderr", "--stdout", File::NULL))
+    text = check("--log", "none/a.log", status: 1, stream: :stderr)
+    assert_match(%r{: Log .*none/a.log: its directory does not exist$}, text)
+  end
+
   def test_addresses_are_tried
     other = TCPServer.new("127.0.0.1", 0)
     temp_file("a", "")

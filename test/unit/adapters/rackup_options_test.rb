@@ -15,6 +15,14 @@ class RackupOptionsTest < Support::TestCase
              OobGC: ["true", false], MaxGCPerRequest: ["9", 50], BackLog: ["64", 4096], ReusePort: ["yes", false],
              ChunkedTransfer: ["1", false] }.freeze
 
+  # The application is loaded already, so the default `preload false` of these files has no effect.
+  def test_files_for_unicorn_and_puma_keep_the_defaults_of_these_servers
+    unicorn = config(ConfigFile: temp_file("unicorn.rb", "worker_processes 2\n"))
+    assert_equal [2, 1, "unicorn's default"], [unicorn.workers, unicorn[:threads], unicorn.source(:threads)]
+    puma = config(ConfigFile: temp_file("puma.rb", "workers 1\n"))
+    assert_equal [1, 5, "puma's default"], [puma.workers, puma[:threads], puma.source(:threads)]
+  end
+
   def test_options_of_rhebok_are_understood
     options = RHEBOK.keys.map { |name| Bontebok::OptionTable::ALL.find { |option| option.name == name.to_s } }
     untyped = config

@@ -20,9 +20,9 @@ module Bontebok
         KEYS.each_with_object(same) { |(name, key), all| all[name] = same[key] if same.key?(key) }
       end
 
-      # True if the file or the environment sets a number of workers above 0.
+      # True if the command line, the file or the environment sets a number of workers above 0.
       def cluster?
-        workers = @configuration[:max_workers] || ENV.fetch("WEB_CONCURRENCY", "0")
+        workers = @configuration.workers || @configuration[:max_workers] || ENV.fetch("WEB_CONCURRENCY", "0")
         workers.to_s == "auto" || workers.to_i.positive?
       end
     end

@@ -168,6 +168,9 @@ class ConfigStylesPumaTest < Support::TestCase
     text = "single { threads 7 }\ncluster { threads 3 }\n"
     assert_equal 3, values("#{text}workers 2")[:threads]
     assert_equal 7, values("#{text}workers 0")[:threads]
+    path = temp_file("config.rb", text)
+    written = Bontebok::ConfigFile.new(path, style: STYLE, workers: "4")
+    assert_equal 3, written.entries[:threads].value
     assert_fault ":1: unknown option wokers (did you mean workers?)", "cluster { wokers 1 }\nworkers 2"
   end
 
