@@ -15,7 +15,12 @@ CORE = "../../core"
 # The calls of Linux that the core uses (core/src/system). FreeBSD has some of them.
 LINUX_CALLS = { "epoll_create1" => "sys/epoll.h", "eventfd" => "sys/eventfd.h", "accept4" => "sys/socket.h",
                 "memfd_create" => "sys/mman.h", "prctl" => "sys/prctl.h" }.freeze
-PORTABLE = enable_config("portable", false) || !LINUX_CALLS.all? { |function, header| have_func(function, header) }
+MISSING = LINUX_CALLS.reject { |function, header| have_func(function, header) }.keys
+PORTABLE = enable_config("portable", false) || MISSING.any?
+# On Linux, a server with one process would be a surprise.
+if MISSING.any? && RUBY_PLATFORM.include?("linux") && !enable_config("portable", false)
+  abort "Bontebok needs these calls of Linux: #{MISSING.join(', ')}; --enable-portable builds a server of one process"
+end
 
 have_func("rb_fiber_scheduler_current", ["ruby.h", "ruby/fiber/scheduler.h"])
 

@@ -22,6 +22,15 @@ void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event)
     (void)push(ring, event);
 }
 
+/* Clients can cause as many kinds of events as there are reasons. They leave some places for the server's own
+ * problems. */
+#define PLACES_OF_SERVER 2
+
+static bool has_place(const struct bb__event_ring *ring, const struct bb_event *event)
+{
+    return ring->count < BB_EVENT_RING_MAX - (event->by_client ? PLACES_OF_SERVER : 0);
+}
+
 /* reported_at may be later than `now`, because several threads may share the pace. */
 static bool is_too_soon(const struct bb__event_pace *pace, uint64_t now)
 {
@@ -33,11 +42,12 @@ void bb__event_add_paced(struct bb__event_ring *ring, struct bb__event_pace *pac
 {
     struct bb_event reported = *event;
     reported.left_out = pace->left_out;
-    if (is_too_soon(pace, now) || !push(ring, &reported)) {
+    if (is_too_soon(pace, now) || !has_place(ring, event)) {
         pace->left_out++;
         ring->left_out++;
         pace->latest = *event;
     } else {
+        (void)push(ring, &reported);
         ring->left_out -= pace->left_out;
         *pace = (struct bb__event_pace){.reported_at = now};
     }

@@ -61,8 +61,8 @@ int bb__poller_open(struct bb__poller *poller)
 static void leave_parent(struct bb__poll_set *child)
 {
     struct bb__poll_set **at = &child->parent->children;
-    while (*at != child) at = &(*at)->sibling;
-    *at = child->sibling;
+    while (*at && *at != child) at = &(*at)->sibling;
+    if (*at) *at = child->sibling; /* not in the list: the process was forked while it was added or removed */
     child->parent = NULL;
 }
 

@@ -132,7 +132,11 @@ static bool is_of_the_connection(int error)
 static int accept_one(int listener, struct sockaddr *address, socklen_t *len)
 {
 #ifdef BB_PORTABLE
-    return bb__descriptor_prepared(accept(listener, address, len));
+    int fd = accept(listener, address, len);
+    if (fd < 0) return -1;
+    fd = bb__descriptor_prepared(fd);
+    if (fd < 0) errno = ECONNABORTED; /* the fault of this connection, not of the listener */
+    return fd;
 #else
     return accept4(listener, address, len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 #endif

@@ -68,10 +68,15 @@ void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *rin
 {
     struct bb_event event;
     pthread_mutex_lock(&worker->lock);
+    unsigned before = worker->events.count;
     while (worker->events.count < BB_EVENT_RING_MAX && bb__event_take(ring, &event) == BB_OK)
         bb__event_put(&worker->events, &event);
-    atomic_store(&worker->has_events, true);
-    if (worker->lanes) bb__wakeup_raise(&worker->lanes->wakeup);
+    /* If the worker's ring is full, no lane is woken again: a busy lane would leave its wakeup raised, and
+     * the I/O thread would find it, and call this function, without end. */
+    if (worker->events.count > before) {
+        atomic_store(&worker->has_events, true);
+        if (worker->lanes) bb__wakeup_raise(&worker->lanes->wakeup);
+    }
     pthread_mutex_unlock(&worker->lock);
 }
 

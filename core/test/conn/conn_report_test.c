@@ -217,6 +217,42 @@ static void test_a_full_ring_loses_no_number(void **state)
     host_free(host);
 }
 
+/* A host that does not take its events: a lane that is woken again and again would keep the I/O thread busy.
+ */
+static void test_a_full_ring_of_the_worker_wakes_no_lane(void **state)
+{
+    (void)state;
+    struct host *host = host_new_default(AF_UNIX);
+    struct bb__event_ring ring = {.count = 0};
+    for (int i = 0; i < BB_EVENT_RING_MAX; i++) bb__event_add(&ring, 400, 0, "a reason", NULL);
+    bb__worker_give_events(host->worker, &ring);
+    assert_true(lane_has_events(host->lane));
+    bb__wakeup_clear(&host->lane->intake.wakeup);
+    bb__event_add(&ring, 400, 0, "one more", NULL);
+    bb__worker_give_events(host->worker, &ring);
+    assert_false(lane_has_events(host->lane));
+    assert_int_equal(ring.count, 1);
+    host_free(host);
+}
+
+/* The server's own problems find a place beside any number of mistakes of clients. */
+static void test_mistakes_of_clients_leave_places_for_the_server(void **state)
+{
+    (void)state;
+    struct host *host = host_new_default(AF_UNIX);
+    const struct bb__conn conn = {.peer = "192.0.2.1"};
+    struct bb__conn_context *context = &host->lane->context;
+    for (unsigned reason = BB_REASON_TLS; reason < BB_REASON_TLS + 2 * BB_EVENT_RING_MAX; reason++)
+        (void)bb__conn_report(&conn, context, (enum bb__reason)reason, 0);
+    (void)bb__conn_report(&conn, context, BB_REASON_SPOOL_FULL, 0);
+    bool found = false;
+    struct bb_event event;
+    while (bb__event_take(&context->events, &event) == BB_OK) found |= event.status == 507;
+    assert_true(found);
+    bb__conn_report_rest(context, true);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +263,8 @@ int main(void)
         cmocka_unit_test(test_the_rest_is_reported_when_the_worker_ends),
         cmocka_unit_test(test_all_threads_of_a_worker_together_report_once_per_second),
         cmocka_unit_test(test_a_full_ring_loses_no_number),
+        cmocka_unit_test(test_a_full_ring_of_the_worker_wakes_no_lane),
+        cmocka_unit_test(test_mistakes_of_clients_leave_places_for_the_server),
     };
     return cmocka_run_group_tests_name("conn_report", tests, NULL, NULL);
 }
