@@ -68,7 +68,7 @@ class ProcessReopeningTest < Support::TestCase
       eventually { File.exist?("#{directory}/log") && File.read("#{directory}/log").include?(" ready in ") }
       File.rename(directory, "#{directory}.1")
       with_address(server).signal("HUP")
-      eventually { File.read("#{directory}.1/log").include?("cannot write to #{directory}/log: No such") }
+      eventually { File.read("#{directory}.1/log").include?("cannot write to #{directory}/log: its directory does not exist") }
       assert_equal 200, server.get("/on").status
       assert_includes File.read("#{directory}.1/log"), "err /on"
       server.stop
