@@ -175,7 +175,7 @@ static void test_each_reason_has_a_name_of_its_own_and_a_text(void **state)
         assert_true(strlen(facts->name) > 0 && strlen(facts->name) < 32 && strlen(facts->text) > 0);
         assert_true(facts->status == 0 || (facts->status >= 400 && facts->status < 600));
         for (int other = BB_REASON_BASE + 1; other < reason; other++)
-            assert_string_not_equal(facts->name, bb__reasons[other].name);
+            assert_true(strcmp(facts->name, bb__reasons[other].name) != 0);
     }
 }
 
@@ -189,5 +189,5 @@ int main(void)
         TEST(test_this_file_has_each_reason_of_the_parsers),
         TEST(test_each_reason_has_a_name_of_its_own_and_a_text),
     };
-    return cmocka_run_group_tests_name("h1_reasons", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
