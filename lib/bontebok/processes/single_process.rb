@@ -100,6 +100,7 @@ module Bontebok
     end
 
     def serve(app)
+      watch_restart_file # before clients can connect: a change after their first response must not be missed
       @config.account.act { @listeners.listen }
       @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start
@@ -110,7 +111,6 @@ module Bontebok
       StartFailure.close
       @serving = true
       finish_deploy
-      watch_restart_file
       run_booted_hook
       wait_for_events while @serving
     end

@@ -68,7 +68,8 @@ class ProcessReopeningTest < Support::TestCase
       eventually { File.exist?("#{directory}/log") && File.read("#{directory}/log").include?(" ready in ") }
       File.rename(directory, "#{directory}.1")
       with_address(server).signal("HUP")
-      eventually { File.read("#{directory}.1/log").include?("cannot write to #{directory}/log: its directory does not exist") }
+      fault = "cannot write to #{directory}/log: its directory does not exist"
+      eventually { File.read("#{directory}.1/log").include?(fault) }
       assert_equal 200, server.get("/on").status
       assert_includes File.read("#{directory}.1/log"), "err /on"
       server.stop
