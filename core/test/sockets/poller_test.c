@@ -138,7 +138,7 @@ static void test_a_signal_ends_the_wait(void **state)
     assert_int_equal(fixture.batch.count, 0);
 }
 
-/* From now on the wakeup takes no more bytes. */
+/* Fills the wakeup: it accepts no more bytes. */
 static void fill(const struct bb__wakeup *wakeup)
 {
 #ifdef BB_PORTABLE

@@ -92,7 +92,7 @@ module Bontebok
       Digest::SHA256.hexdigest([RUBY_PLATFORM, *texts].join("\0"))[0, 16]
     end
 
-    # False if another user can replace what is in the directory.
+    # Returns false if another user can replace a file in the directory.
     def private?(path)
       stat = File.lstat(path)
       stat.directory? && stat.owned? && stat.mode.nobits?(0o022)

@@ -45,7 +45,7 @@ module Bontebok
 
     # If this process cannot become the user, the other checks are made as the user of this process.
     def checked_account
-      @config.note_faults { @config.account.check || @config.account } || Account.new(nil, nil)
+      @config.note_faults { @config.account.check || @config.account } || Account.new
     end
 
     # A server of this configuration has the addresses. A start would fail, but a deploy does not.

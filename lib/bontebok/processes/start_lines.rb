@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../config/address"
+require_relative "../sockets/listener"
 require_relative "../system/clock"
 require_relative "../system/terminal"
 require_relative "../version"
@@ -35,7 +36,7 @@ module Bontebok
 
       # 0.0.0.0 and [::] are no addresses to connect to on every system. [::] accepts IPv4, too.
       def url(listener)
-        ip = %w[0.0.0.0 ::].include?(listener.ip_address) ? "127.0.0.1" : listener.ip_address
+        ip = Listener::WILDCARDS.include?(listener.ip_address) ? "127.0.0.1" : listener.ip_address
         "http://#{Address.text(ip, listener.server_port)}"
       end
 
