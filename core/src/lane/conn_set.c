@@ -70,7 +70,7 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
         break;
     case BB_ELOST:
         tell_lost(context, lost, 0, "a connection that was passed on is lost: no descriptors are left");
-        return BB_RECEIVED_MESSAGE;
+        return BB_RECEIVED_LOST;
     case BB_ESYSTEM:
         tell_lost(context, lost, errno, "shared queue: no message can be received");
         return BB_RECEIVED_NOTHING;

@@ -75,6 +75,7 @@ enum bb__received {
     BB_RECEIVED_NOTHING, /* the shared queue is empty, or fails */
     BB_RECEIVED_NUDGE,   /* a message without a connection: see bb__worker_nudge() */
     BB_RECEIVED_MESSAGE,
+    BB_RECEIVED_LOST, /* a message whose descriptors are lost, because the process has no free ones */
 };
 
 /* Takes a message from the shared queue. *conn: the connection in the message. The set owns the connection,

@@ -232,7 +232,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane);
 #define BB_PAUSE_TIME 100 /* ms without accepting if no connection can be closed for a new one */
 
 void bb__lane_keep_to_limit(struct bb_lane *lane);
-void bb__lane_tell_exhausted(struct bb_lane *lane, int error);
+void bb__lane_note_exhausted(struct bb_lane *lane, int error);
 
 /* Called for a new connection with the descriptor `newest`. If that is one connection too many, closes
  * another connection or pauses. */

@@ -84,19 +84,22 @@ static void note_starving(struct bb_lane *lane, int error)
 
 static int accept_with_room(struct bb_lane *lane, const struct bb__listener *listener, int *fd, char *peer)
 {
+    struct bb_worker *worker = lane->worker;
     int code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) {
-        if (code == BB_OK && atomic_load_explicit(&lane->worker->room.starved, memory_order_relaxed) > 0)
-            atomic_store(&lane->worker->room.starved, 0);
+        if (code == BB_OK && atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed)) {
+            atomic_store(&worker->room.exhausted, false);
+            atomic_store(&worker->room.starved, 0);
+        }
         return code;
     }
     int error = errno;
-    if (bb__worker_has_closed(lane->worker)) return BB_AGAIN;
+    if (bb__worker_has_closed(worker)) return BB_AGAIN;
     if (bb__sock_is_useless(error)) {
         give_up(lane, listener, error);
         return code;
     }
-    bb__lane_tell_exhausted(lane, error);
+    bb__lane_note_exhausted(lane, error);
     if (bb__sock_is_exhaustion(error) && (bb__lane_close_least_missed(lane) || bb__lane_end_slowest(lane)))
         code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) return code;
@@ -182,7 +185,7 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
     if (!lane->accept.listening) return;
     int error;
     while ((error = bb__worker_take_queues(lane->worker))) {
-        bb__lane_tell_exhausted(lane, error);
+        bb__lane_note_exhausted(lane, error);
         if (bb__sock_is_exhaustion(error) && bb__lane_close_least_missed(lane)) continue;
         bb__lane_pause(lane);
         return;

@@ -6,9 +6,7 @@
 #include "lane/lane.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ms. A connection that has been idle for less than this time is not closed for a new one, because its
  * request or its response may be on its way. If the time is too long, silent clients can keep new clients
@@ -133,8 +131,9 @@ bool bb__lane_end_slowest(struct bb_lane *lane)
 
 /* ---- the limit ---- */
 
-void bb__lane_tell_exhausted(struct bb_lane *lane, int error)
+void bb__lane_note_exhausted(struct bb_lane *lane, int error)
 {
+    if (error == EMFILE) atomic_store(&lane->worker->room.exhausted, true);
     const struct bb_event event = {.error = error,
                                    .text = "accept: idle connections are closed, or accepting pauses"};
     bb__event_add_paced(&lane->context.events, &lane->paces.exhausted, lane->context.now, &event);
@@ -168,7 +167,7 @@ void bb__lane_keep_to_limit(struct bb_lane *lane)
 void bb__lane_make_room(struct bb_lane *lane, int newest)
 {
     bool has_room = bb__worker_find_room(lane->worker, newest);
-    if (!has_room) bb__lane_tell_exhausted(lane, EMFILE);
+    if (!has_room) bb__lane_note_exhausted(lane, EMFILE);
     if (has_room && !over_limit(lane)) return;
     if (bb__lane_close_least_missed(lane) || lane->context.draining) return;
     lane->accept.crowded_until = lane->context.now + BB_PAUSE_TIME;
@@ -196,23 +195,10 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
     reject_and_close(lane, conn, &error);
 }
 
-/* Whether a descriptor is free. If descriptors have run out before, asks the kernel each time, because the
- * host may have closed some. */
-static bool has_number(const struct bb_lane *lane)
-{
-    const struct bb_worker *worker = lane->worker;
-    uint64_t room = atomic_load_explicit(&worker->room.fits, memory_order_relaxed);
-    if (room == 0 || atomic_load_explicit(&worker->room.connections, memory_order_relaxed) < room)
-        return true;
-    int number = fcntl(lane->intake.wakeup.fd, F_DUPFD_CLOEXEC, 0);
-    if (number >= 0) (void)close(number);
-    return number >= 0 && number < worker->room.reserve;
-}
-
 bool bb__lane_ensure_descriptor(struct bb_lane *lane)
 {
-    if (lane->context.draining || has_number(lane) || bb__lane_close_least_missed(lane) ||
-        bb__lane_end_slowest(lane))
+    if (bb__worker_has_descriptor(lane->worker) || bb__lane_close_least_missed(lane) ||
+        lane->context.draining || bb__lane_end_slowest(lane))
         return true;
     bb__lane_pause(lane);
     return false;

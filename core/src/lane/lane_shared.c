@@ -27,9 +27,10 @@ static bool take(struct bb_lane *lane, struct bb__conn **conn)
         nudged = nudged || received == BB_RECEIVED_NUDGE;
     } while (received == BB_RECEIVED_NUDGE);
     if (nudged) hear_nudge(lane);
+    if (received == BB_RECEIVED_LOST) atomic_store(&lane->worker->room.exhausted, true);
     /* The kernel may have reported events to a lane that has ended, so the I/O thread must watch. */
-    if (nudged || received == BB_RECEIVED_MESSAGE) lane->turn.not_alone = BB_IN_A_ROW;
-    return received == BB_RECEIVED_MESSAGE;
+    if (nudged || received >= BB_RECEIVED_MESSAGE) lane->turn.not_alone = BB_IN_A_ROW;
+    return received >= BB_RECEIVED_MESSAGE;
 }
 
 /* If the request has waited for BB_PROMPT ms although lanes of other processes show that they are idle,

@@ -1,6 +1,7 @@
 /* worker.c: see worker.h, and bontebok.h for the contracts. */
 #include "worker/worker.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -11,6 +12,16 @@ void bb__worker_set_room(struct bb_worker *worker, uint64_t fits)
     uint64_t limit = worker->settings.max_connections > 0 ? worker->settings.max_connections : UINT64_MAX;
     atomic_store_explicit(&worker->room.fits, fits, memory_order_relaxed);
     atomic_store_explicit(&worker->room.limit, fits > 0 && fits < limit ? fits : limit, memory_order_relaxed);
+}
+
+bool bb__worker_has_descriptor(const struct bb_worker *worker)
+{
+    if (atomic_load_explicit(&worker->room.fits, memory_order_relaxed) == 0 &&
+        !atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed))
+        return true;
+    int number = fcntl(worker->drain.wakeup.fd, F_DUPFD_CLOEXEC, 0);
+    if (number >= 0) (void)close(number);
+    return number >= 0 && number < worker->room.reserve;
 }
 
 int bb_worker_reopen_logs(struct bb_worker *worker)

@@ -94,6 +94,7 @@ struct bb_worker {
         atomic_uint_fast64_t limit;       /* minimum of max_connections and `fits`; UINT64_MAX: no limit */
         atomic_uint_fast64_t connections; /* connections of all lanes */
         atomic_uint_fast64_t ended_slow;  /* ms, when a slow client was last disconnected to make room */
+        atomic_bool exhausted; /* since the last successful accept4, descriptors have run out (EMFILE) */
         /* ms, when accept4 first failed with EMFILE while the worker had no connection. 0: the last accept4
          * did not fail in this way. */
         atomic_uint_fast64_t starved;
@@ -198,6 +199,10 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
         bb__worker_set_room(worker, 0);
     return newest < worker->room.reserve;
 }
+
+/* Whether a descriptor below room.reserve is free. If descriptors have run out before, asks the kernel each
+ * time, because the host may have closed some. */
+bool bb__worker_has_descriptor(const struct bb_worker *worker);
 
 /* In conn_context.c. While the caller works on a set, context->timeouts must point to the timeouts of this
  * set. BB_OK or BB_ENOMEM. Call bb__conn_context_close() in both cases. */
