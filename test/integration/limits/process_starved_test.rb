@@ -9,12 +9,14 @@ class ProcessStarvedTest < Support::TestCase
 
   APPLICATION = <<~RUBY
     KEPT = []
+    FULL = Queue.new
     def keep = KEPT << File.open("/dev/null")
 
     # Opens files in an endless loop, so that it also takes each descriptor that the server closes.
     def keep_all
       loop { keep }
     rescue Errno::EMFILE
+      FULL << true if FULL.empty?
       sleep 0.001
       retry
     end
@@ -23,6 +25,7 @@ class ProcessStarvedTest < Support::TestCase
       if env["PATH_INFO"] == "/take"
         Process.setrlimit(:NOFILE, 64)
         Thread.new { keep_all }
+        FULL.pop
       end
       [200, { "connection" => "close" }, [Process.pid.to_s]]
     end)
