@@ -219,8 +219,8 @@ void bb__poller_remove_poller(struct bb__poller *poller, struct bb__poller *adde
 
 /* ---- waiting ---- */
 
-/* What a wait polls: [0] is `changed`, then the set's own entries, then the entries of each child that the
- * owner of the child has not heard of. */
+/* A wait polls first `changed`, then the set's own entries, and then the entries of each child. It leaves out
+ * the child's entries that were reported before (`heard`). */
 struct look {
     size_t count;
     unsigned version;
