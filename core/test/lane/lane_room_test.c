@@ -265,33 +265,6 @@ static void test_a_lane_without_idle_connections_pauses_and_does_not_spin(void *
     host_free(host);
 }
 
-/* The application has all descriptors. If the lane took a connection that was passed on, the kernel would
- * close that connection. */
-static void test_a_connection_that_was_passed_on_waits_for_a_descriptor(void **state)
-{
-    LINUX_ONLY;
-    struct host *host = new_host(0);
-    struct client *passed = new_served(host), *fresh = client_new_saying(host, REQUEST);
-    limit_descriptors(0);
-    assert_silence(fresh);
-    client_say(passed, REQUEST);
-    pass_on(host, host->lane->set.conns);
-    unlimit_descriptors();
-    limit_descriptors(0); /* the application takes the descriptor that pass_on() has closed */
-    for (int tenth = 0; tenth < 3; tenth++) {
-        assert_silence(fresh);
-        assert_silence(passed);
-        assert_true(host->lane->accept.paused && would_wait(host));
-        fake_clock_advance(100);
-    }
-    unlimit_descriptors();
-    assert_response(passed, 200, "GET / ");
-    assert_response(fresh, 200, "GET / ");
-    client_free(passed);
-    client_free(fresh);
-    host_free(host);
-}
-
 /* Queued clients are connected, and expect responses. So a drain waits until there is room. */
 static void test_a_drain_without_descriptors_loses_no_client(void **state)
 {
@@ -397,7 +370,6 @@ int main(void)
         cmocka_unit_test(test_idle_connections_are_closed_if_there_are_no_descriptors),
         cmocka_unit_test(test_responses_close_their_connections_if_room_is_needed),
         cmocka_unit_test(test_a_lane_without_idle_connections_pauses_and_does_not_spin),
-        cmocka_unit_test(test_a_connection_that_was_passed_on_waits_for_a_descriptor),
         cmocka_unit_test(test_a_drain_without_descriptors_loses_no_client),
         cmocka_unit_test(test_a_drain_leaves_descriptors_to_the_application),
         cmocka_unit_test(test_a_listener_that_cannot_be_watched_is_tried_again),

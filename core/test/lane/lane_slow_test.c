@@ -1,6 +1,6 @@
 /* lane_slow_test.c: clients that send or read slowly when there is no room for more connections. The lane
  * (the thread that serves requests) closes the slowest connections, at most ten per second. A new client with
- * a whole request is served within a second. */
+ * a whole request is served within a second. A connection that was passed on waits for a descriptor. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -155,6 +155,33 @@ static void test_the_slowest_reader_is_ended(void **state)
     host_free(host);
 }
 
+/* The application has all descriptors. If the lane took a connection that was passed on, the kernel would
+ * close that connection. */
+static void test_a_connection_that_was_passed_on_waits_for_a_descriptor(void **state)
+{
+    LINUX_ONLY;
+    struct host *host = new_host(0);
+    struct client *passed = new_served(host), *fresh = client_new_saying(host, REQUEST);
+    limit_descriptors(0);
+    assert_silence(fresh);
+    client_say(passed, REQUEST);
+    pass_on(host, host->lane->set.conns);
+    unlimit_descriptors();
+    limit_descriptors(0); /* the application takes the descriptor that pass_on() has closed */
+    for (int tenth = 0; tenth < 3; tenth++) {
+        assert_silence(fresh);
+        assert_silence(passed);
+        assert_true(host->lane->accept.paused && would_wait(host));
+        fake_clock_advance(100);
+    }
+    unlimit_descriptors();
+    assert_response(passed, 200, "GET / ");
+    assert_response(fresh, 200, "GET / ");
+    client_free(passed);
+    client_free(fresh);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_half_requests_that_come_late_do_not_delay_a_new_client),
         cmocka_unit_test(test_clients_are_served_although_uploads_have_all_descriptors),
         cmocka_unit_test(test_the_slowest_reader_is_ended),
+        cmocka_unit_test(test_a_connection_that_was_passed_on_waits_for_a_descriptor),
     };
     return cmocka_run_group_tests_name("lane_slow", tests, NULL, NULL);
 }
