@@ -82,15 +82,21 @@ static void note_starving(struct bb_lane *lane, int error)
     }
 }
 
+/* Another lane may set one of the fields after this lane has reset the other, so each has its own check. */
+static void note_accepted(struct bb_worker *worker)
+{
+    if (atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed))
+        atomic_store(&worker->room.exhausted, false);
+    if (atomic_load_explicit(&worker->room.starved, memory_order_relaxed) > 0)
+        atomic_store(&worker->room.starved, 0);
+}
+
 static int accept_with_room(struct bb_lane *lane, const struct bb__listener *listener, int *fd, char *peer)
 {
     struct bb_worker *worker = lane->worker;
     int code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) {
-        if (code == BB_OK && atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed)) {
-            atomic_store(&worker->room.exhausted, false);
-            atomic_store(&worker->room.starved, 0);
-        }
+        if (code == BB_OK) note_accepted(worker);
         return code;
     }
     int error = errno;
