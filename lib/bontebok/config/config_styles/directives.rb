@@ -56,6 +56,14 @@ module Bontebok
         @configuration.set(:socket_mode, (@configuration[:socket_mode] || 0o777) & ~umask)
       end
 
+      # puma and pitchfork measure this time from the fork of a worker. WorkerBootTimeout also limits a deploy, which
+      # loads the application. So the time is at least the default of WorkerBootTimeout.
+      def limit_boot(seconds)
+        least = OptionTable[:worker_boot_timeout].default / 1000
+        seconds = [seconds, least].max if seconds.is_a?(Numeric) && seconds.positive?
+        @configuration.set(:worker_boot_timeout, seconds)
+      end
+
       # A hook that runs only the first time; nil for nil.
       def once(hook)
         over = false

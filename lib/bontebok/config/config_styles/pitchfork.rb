@@ -9,14 +9,16 @@ module Bontebok
     class Pitchfork < Unicorn
       DEFAULTS = Unicorn::DEFAULTS.merge(preload: true, request_timeout_soft: 20_000, request_timeout: 22_000).freeze
 
-      option :spawn_timeout, :worker_boot_timeout
-
       nothing_to_do :setpgid, :timeout_signal, :refork_max_unavailable, :max_consecutive_spawn_errors
 
       advise "MaxRequestPerChild replaces workers", :refork_after
       advise "the log has the backtraces", :after_worker_timeout, :after_worker_hard_timeout
       advise "env[\"rack.response_finished\"] runs code after a response", :after_request_complete
       advise "start such a process beside the server", :before_service_worker_ready, :before_service_worker_exit
+
+      def spawn_timeout(seconds)
+        limit_boot(seconds)
+      end
 
       # cleanup: seconds from the exception in the request to the end of the worker.
       def timeout(seconds, cleanup: 2)

@@ -31,7 +31,6 @@ module Bontebok
       option :rackup
       option :pidfile
       option :tag
-      option :worker_boot_timeout
       option :worker_timeout
       option :worker_shutdown_timeout, :graceful_timeout
       option :http_content_length_limit, :max_body
@@ -112,6 +111,10 @@ module Bontebok
 
       def preload_app!(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
         @configuration.set(:preload, answer)
+      end
+
+      def worker_boot_timeout(seconds)
+        limit_boot(seconds)
       end
 
       def first_data_timeout(seconds)

@@ -11,7 +11,7 @@ class ConfigStylesPitchforkTest < Support::TestCase
   Worker = Bontebok::Hooks::Worker
 
   def test_options_of_pitchfork_are_known
-    assert_equal({ max_workers: 4, request_timeout_soft: 10, request_timeout: 13, worker_boot_timeout: 20 },
+    assert_equal({ max_workers: 4, request_timeout_soft: 10, request_timeout: 13, worker_boot_timeout: 60 },
                  values("worker_processes 4\ntimeout 10, cleanup: 3\nspawn_timeout 20\n"))
     assert_equal({ request_timeout_soft: 10, request_timeout: 12 }, values("timeout 10"))
   end

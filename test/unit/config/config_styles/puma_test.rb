@@ -48,6 +48,13 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_fault ":1: threads wants the smaller number first", "threads 5, 1"
   end
 
+  # WorkerBootTimeout includes loading the application in a deploy.
+  def test_the_boot_timeout_is_not_shorter_than_the_default
+    { "15" => 60, "90" => 90, "0" => 0, "'15s'" => "15s" }.each do |written, value|
+      assert_equal({ worker_boot_timeout: value }, values("worker_boot_timeout #{written}"))
+    end
+  end
+
   def test_preload_app_sets_preload
     assert_equal [{ preload: true }, { preload: false }], [values("preload_app!"), values("preload_app! false")]
   end
