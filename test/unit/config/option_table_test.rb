@@ -21,6 +21,13 @@ class OptionTableTest < Minitest::Test
     assert_equal %w[--max-workers --workers], Table[:max_workers].flags
   end
 
+  def test_the_decision_names_a_user_of_each_option
+    page = File.read(File.expand_path("../../../docs/decisions/0021-an-option-has-a-user.md", __dir__))
+    kept = page[/^Seventy-two.*/m]
+    assert_equal 72, Table::ALL.size
+    assert_empty(Table::ALL.map(&:name).reject { |name| kept.match?(/^(\| |- )(.*, )?#{name}[,: ]/) })
+  end
+
   def test_five_options_have_a_short_flag
     assert_equal %w[-E -c -l -t -w], Table::BY_SHORT.keys.sort
   end
