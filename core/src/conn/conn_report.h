@@ -34,6 +34,12 @@ static inline uint64_t bb__conn_reports_due(const struct bb__conn_context *conte
  * thread ends. If the ring of events is full, some rejections stay counted. */
 void bb__conn_report_rest(struct bb__conn_context *context, bool last);
 
+/* The same without `last`. Inline, because each request comes here. */
+static inline void bb__conn_report_due(struct bb__conn_context *context)
+{
+    if (bb__conn_reports_due(context) <= context->now) bb__conn_report_rest(context, false);
+}
+
 /* Returns whether the client of a SERVED connection has closed the connection. If so, logs the fact, and the
  * caller closes the connection. */
 bool bb__conn_check_client_gone(struct bb__conn *conn, struct bb__conn_context *context);

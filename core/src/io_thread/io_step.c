@@ -56,7 +56,7 @@ void bb__io_tell(struct bb__io_thread *io)
 {
     struct bb__conn_context *context = &io->context;
     if (context->log) check_log(io);
-    bb__conn_report_rest(context, false);
+    bb__conn_report_due(context);
     bb__event_tell_rest(&context->events, &io->lost, context->now);
     bb__event_tell_rest(&context->events, &io->trouble, context->now);
     bb__event_tell_rest(&context->events, &io->slow, context->now);

@@ -171,7 +171,7 @@ static struct bb__conn *pick(struct bb_lane *lane)
 static void tell_rest(struct bb_lane *lane)
 {
     struct bb__conn_context *context = &lane->context;
-    bb__conn_report_rest(context, false);
+    bb__conn_report_due(context);
     if (context->events.left_out == 0) return;
     bb__event_tell_rest(&context->events, &lane->paces.unnamed, context->now);
     bb__event_tell_rest(&context->events, &lane->paces.exhausted, context->now);
