@@ -14,8 +14,6 @@ class RailsDocsTest < Support::TestCase
     FileUtils.cp_r(File.join(Interop::RailsApp.prepare, "."), temp_dir)
     %w[tmp/sockets log storage].each { |name| FileUtils.mkdir_p(File.join(temp_dir, name)) }
     temp_file("config/bontebok.rb", File.read(DOCUMENT)[FILE, 1])
-    temp_file("config/initializers/sendfile.rb",
-              "Rails.application.config.action_dispatch.x_sendfile_header = 'X-Sendfile'\n")
   end
 
   def test_the_file_is_checked_and_serves
