@@ -12,7 +12,7 @@ require "mkmf"
 
 CORE = "../../core"
 
-# The calls of Linux that the core uses (core/src/system). FreeBSD has some of them.
+# Calls of Linux that the core uses (core/src/sockets, core/src/system). FreeBSD has some of them.
 LINUX_CALLS = { "epoll_create1" => "sys/epoll.h", "eventfd" => "sys/eventfd.h", "accept4" => "sys/socket.h",
                 "memfd_create" => "sys/mman.h", "prctl" => "sys/prctl.h" }.freeze
 MISSING = LINUX_CALLS.reject { |function, header| have_func(function, header) }.keys

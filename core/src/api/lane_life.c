@@ -3,7 +3,6 @@
 #include "lane/lane.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static int prepare_set(struct bb_lane *lane)
 {

@@ -22,8 +22,8 @@ void bb__event_put(struct bb__event_ring *ring, const struct bb_event *event)
     (void)push(ring, event);
 }
 
-/* Clients can cause as many kinds of events as there are reasons. They leave some places for the server's own
- * problems. */
+/* Clients can cause as many kinds of events as there are reasons. Events of clients leave some places free
+ * for the server's own problems. */
 #define PLACES_OF_SERVER 2
 
 static bool has_place(const struct bb__event_ring *ring, const struct bb_event *event)

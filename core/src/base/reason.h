@@ -70,7 +70,8 @@
     /* failures */                                                                                           \
     X(OTHER_WORKER, "other_worker", 503, BY_SERVER,                                                          \
       "a request was passed on by a worker of another version or configuration")                             \
-    X(UNWATCHED, "unwatched", 0, BY_SERVER, "epoll failed: a connection cannot be watched, and is reset")    \
+    X(UNWATCHED, "unwatched", 0, BY_SERVER,                                                                  \
+      "the poller failed: a connection cannot be watched, and is reset")                                     \
     X(UNSENT, "unsent", 0, BY_SERVER, "shared queue: a request cannot be passed on")                         \
     X(FILE_SHORTER, "file_shorter", 0, BY_SERVER,                                                            \
       "a file became shorter while it was sent: its connection is reset")                                    \

@@ -94,6 +94,7 @@ static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nud
     enum bb__received received =
         bb__conn_set_receive(&lane->set, context, &io->worker->shared.queue, &io->lost, &conn);
     if (received == BB_RECEIVED_NOTHING) return false;
+    if (received == BB_RECEIVED_LOST) atomic_store(&io->worker->room.exhausted, true);
     *nudged = *nudged || received == BB_RECEIVED_NUDGE;
     if (!conn) return true;
     (void)bb__worker_find_room(io->worker, conn->fd);

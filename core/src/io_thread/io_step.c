@@ -39,7 +39,7 @@ void bb__io_note_trouble(struct bb__io_thread *io, int error)
 {
     struct bb__conn_context *context = &io->context;
     const struct bb_event event = {.error = error,
-                                   .text = "epoll failed: clients of a busy thread may have to wait"};
+                                   .text = "the poller failed: clients of a busy thread may have to wait"};
     bb__event_add_paced(&context->events, &io->trouble, context->now, &event);
 }
 

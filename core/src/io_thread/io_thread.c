@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 /* us. If the thread wakes up this much too late, its process (SIGSTOP) or the whole machine was frozen. */
 #define STOPPED 1000000

@@ -71,11 +71,12 @@ void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn);
 struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
                                      unsigned listener, const char *peer);
 
-enum bb__received {
-    BB_RECEIVED_NOTHING, /* the shared queue is empty, or fails */
-    BB_RECEIVED_NUDGE,   /* a message without a connection: see bb__worker_nudge() */
-    BB_RECEIVED_MESSAGE,
-    BB_RECEIVED_LOST, /* a message whose descriptors are lost, because the process has no free ones */
+enum bb__received {                      /* from BB_RECEIVED_MESSAGE on, the queue had a connection */
+                    BB_RECEIVED_NOTHING, /* the shared queue is empty, or fails */
+                    BB_RECEIVED_NUDGE,   /* a message without a connection: see bb__worker_nudge() */
+                    BB_RECEIVED_MESSAGE,
+                    BB_RECEIVED_LOST, /* a message whose descriptors are lost, because the process has no free
+                                         ones */
 };
 
 /* Takes a message from the shared queue. *conn: the connection in the message. The set owns the connection,

@@ -284,7 +284,7 @@ static void rest(struct bb_lane *lane, int error)
 {
     struct pollfd wake = {.fd = lane->intake.wakeup.fd, .events = POLLIN};
     const struct bb_event event = {.error = error,
-                                   .text = "epoll failed: a thread gets no events of its clients"};
+                                   .text = "the poller failed: a thread gets no events of its clients"};
     bb__event_add_paced(&lane->context.events, &lane->paces.lost, lane->context.now, &event);
     (void)poll(&wake, 1, BB_RETRY);
 }

@@ -63,6 +63,7 @@ struct bb_lane {
         unsigned last_streak;
         unsigned probe;
         uint64_t resume;                 /* ms */
+        uint64_t left_since;             /* `since` of the first shared message at the last pause */
         uint64_t crowded_until;          /* ms; until then responses end their connections, to make room */
         const struct bb__listener *from; /* its accept queue may have more connections */
         const struct bb__listener *calm; /* its last accepted connection had not waited */

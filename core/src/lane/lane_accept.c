@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ms. If a worker has had no connection and no free descriptor for this time, the worker asks its parent
  * process for a replacement. */

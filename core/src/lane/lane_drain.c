@@ -21,7 +21,8 @@ void bb__lane_begin_drain(struct bb_lane *lane)
 
 bool bb__lane_take_left(struct bb_lane *lane, struct bb__conn **conn)
 {
-    return bb__worker_is_last(lane->worker) && bb__lane_take_shared(lane, conn) == BB_OK;
+    return !lane->accept.paused && bb__worker_is_last(lane->worker) &&
+           bb__lane_take_shared(lane, conn) == BB_OK;
 }
 
 /* The I/O thread calls this too, for a set that it has. */
@@ -79,6 +80,6 @@ bool bb__lane_finish_drain(struct bb_lane *lane)
     bool has_something = lane->accept.listening || lane->set.conns || bb__worker_has_queued(lane->worker);
     bb__lane_show_done(lane);
     lane->drain.standing_by = !has_something && stands_by(lane);
-    if (lane->drain.standing_by) bb__lane_watch_shared_queue(lane);
+    if (lane->drain.standing_by && !lane->accept.paused) bb__lane_watch_shared_queue(lane);
     return !has_something && !lane->drain.standing_by;
 }

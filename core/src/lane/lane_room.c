@@ -6,7 +6,6 @@
 #include "lane/lane.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* ms. A connection that has been idle for less than this time is not closed for a new one, because its
  * request or its response may be on its way. If the time is too long, silent clients can keep new clients
@@ -198,7 +197,7 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
 bool bb__lane_ensure_descriptor(struct bb_lane *lane)
 {
     if (bb__worker_has_descriptor(lane->worker) || bb__lane_close_least_missed(lane) ||
-        lane->context.draining || bb__lane_end_slowest(lane))
+        (!lane->context.draining && bb__lane_end_slowest(lane)))
         return true;
     bb__lane_pause(lane);
     return false;

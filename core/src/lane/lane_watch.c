@@ -3,12 +3,12 @@
  * lane has room for connections. */
 #include "lane/lane.h"
 
-void bb__lane_unwatch_sources(struct bb_lane *lane)
+static void unwatch(struct bb_lane *lane, bool nudges)
 {
     pthread_mutex_lock(&lane->worker->lock);
     lane->intake.watching = false;
     bb__intake_remove_sources(&lane->intake, lane->worker);
-    bb__worker_nudge(lane->worker);
+    if (nudges) bb__worker_nudge(lane->worker);
     pthread_mutex_unlock(&lane->worker->lock);
     lane->accept.from = NULL;
     for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
@@ -17,9 +17,25 @@ void bb__lane_unwatch_sources(struct bb_lane *lane)
     }
 }
 
+void bb__lane_unwatch_sources(struct bb_lane *lane)
+{
+    unwatch(lane, true);
+}
+
+/* Whether this lane has paused before because of the first message of the shared queue. Then another nudge
+ * would only fill the queue. */
+static bool has_left_message(struct bb_lane *lane)
+{
+    struct bb__shared_stamp first;
+    if (bb__shared_queue_look(&lane->worker->shared.queue, &first) != BB_OK) return false;
+    bool before = lane->accept.left_since == first.since;
+    lane->accept.left_since = first.since;
+    return before;
+}
+
 void bb__lane_pause(struct bb_lane *lane)
 {
-    bb__lane_unwatch_sources(lane);
+    unwatch(lane, !has_left_message(lane));
     lane->accept.paused = true;
     bb__scoreboard_set_paused(lane->intake.slot, true);
     lane->set.has_room = false;

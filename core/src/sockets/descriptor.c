@@ -11,7 +11,7 @@ bool bb__descriptor_prepare(int fd)
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-int bb__descriptor_prepared(int fd)
+int bb__descriptor_prepare_or_close(int fd)
 {
     if (fd < 0 || bb__descriptor_prepare(fd)) return fd;
     int error = errno;

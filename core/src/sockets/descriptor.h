@@ -1,4 +1,4 @@
-/* descriptor.h: calls on descriptors of any kind. Used by the files of system/, and by files above that
+/* descriptor.h: calls on descriptors of any kind. Used by this directory, by system/, and by files above that
  * replace a descriptor. */
 #ifndef BB_DESCRIPTOR_H
 #define BB_DESCRIPTOR_H
@@ -9,7 +9,7 @@
 bool bb__descriptor_prepare(int fd);
 
 /* As bb__descriptor_prepare(). If this fails, closes the descriptor. Returns fd, or -1. */
-int bb__descriptor_prepared(int fd);
+int bb__descriptor_prepare_or_close(int fd);
 
 /* Makes `fd` a close-on-exec copy of `source`, and closes what `fd` was. False with errno: `fd` has not
  * changed. */

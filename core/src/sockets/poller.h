@@ -63,7 +63,7 @@ void bb__poller_remove_poller(struct bb__poller *poller, struct bb__poller *adde
 
 /* Waits for events and fills *batch. The caller has handled all events that were in *batch. timeout_ms: 0
  * does not wait, -1 waits without limit. If a signal ends the wait, *batch is empty. BB_OK; BB_ESYSTEM:
- * *batch is empty, and the next wait will fail, too. */
+ * *batch is empty, and the next wait may fail, too. */
 int bb__poller_wait(struct bb__poller *poller, struct bb__batch *batch, int timeout_ms);
 
 /* Moves the events that have one of these interests (a mask of enum bb__interest) to the front. */

@@ -15,7 +15,6 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct entry {
     int fd;

@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -134,7 +133,7 @@ static int accept_one(int listener, struct sockaddr *address, socklen_t *len)
 #ifdef BB_PORTABLE
     int fd = accept(listener, address, len);
     if (fd < 0) return -1;
-    fd = bb__descriptor_prepared(fd);
+    fd = bb__descriptor_prepare_or_close(fd);
     if (fd < 0) errno = ECONNABORTED; /* the fault of this connection, not of the listener */
     return fd;
 #else
@@ -152,9 +151,13 @@ int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
     for (int failed = 0; failed < FAILED_MAX; failed++) {
         socklen_t len = sizeof address;
         *fd = accept_one(listener, &address.any, &len);
-        if (*fd >= 0) {
+        if (*fd >= 0 && len > 0) {
             put_peer(peer, &address);
             return BB_OK;
+        }
+        if (*fd >= 0) { /* BSD: the client reset the connection before it was accepted */
+            (void)close(*fd);
+            continue;
         }
         if (errno == EAGAIN || errno == EWOULDBLOCK) return BB_AGAIN;
         /* Tries the next connection in the queue if a signal came, or if a connection failed before it was
@@ -342,8 +345,8 @@ void bb__sock_close(int fd)
 }
 
 #ifdef BB_PORTABLE
-/* If connect() cannot disconnect, the RST leaves with the last close(). While a child of this process has the
- * socket open, the peer reads an end of file instead. */
+/* If connect() cannot disconnect, the RST leaves with the last close(). After a fork of this process the peer
+ * may read an end of file first (bb__sock_close()). */
 void bb__sock_reset(int fd)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};

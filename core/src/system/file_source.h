@@ -19,9 +19,8 @@ int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size)
 
 /* As bb__file_source_open(), for a file that must be in `directory` or below, also after all symbolic links
  * were followed. `directory` may itself be a symbolic link. below: the rest of the path, relative to
- * `directory`. BB_ESYSTEM with errno EXDEV: the file is elsewhere. Needs /proc on Linux. On a
- * system without /proc and F_GETPATH, a local user who replaces a directory at the same moment is not
- * noticed. */
+ * `directory`. BB_ESYSTEM with errno EXDEV: the file is elsewhere. Needs /proc on Linux. On a system without
+ * /proc and F_GETPATH, a local user who replaces a directory at the same moment is not noticed. */
 int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd,
                                uint64_t *size);
 
@@ -38,7 +37,7 @@ void bb__file_source_read_ahead(int fd, uint64_t first, uint64_t len);
 
 /* Sends bytes of the file to a socket, at most BB_FILE_SLICE. BB_OK with *sent > 0; BB_AGAIN: the socket
  * takes nothing now; BB_EGONE: the peer is gone; BB_EOF: the file ends before `first`; BB_ESYSTEM with errno:
- * the file cannot be read. If the peer is gone, the calling thread gets a SIGPIPE. */
+ * the file cannot be read. If the peer is gone, the calling thread of Linux gets a SIGPIPE. */
 int bb__file_source_send(int socket, int fd, uint64_t first, uint64_t len, size_t *sent);
 
 #endif

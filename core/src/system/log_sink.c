@@ -66,7 +66,7 @@ static int open_inherited(struct bb__log_sink *sink, int standard)
     if (sink->kind == BB_LOG_SINK_PIPE) {
         int fd = open_pipe_again(standard);
         if (fd >= 0) return fd;
-        sink->kind = BB_LOG_SINK_SHARED; /* the pipe belongs to another user, or there is no /proc */
+        sink->kind = BB_LOG_SINK_SHARED; /* of another user, or without /proc, or without Linux */
     }
     return fcntl(standard, F_DUPFD_CLOEXEC, 3);
 }

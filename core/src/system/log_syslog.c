@@ -115,7 +115,7 @@ static int reach(int fd, const struct bb__log_syslog *syslog)
 int bb__log_syslog_open(const struct bb__log_syslog *syslog)
 {
 #ifdef BB_PORTABLE
-    int fd = bb__descriptor_prepared(socket(AF_UNIX, SOCK_DGRAM, 0));
+    int fd = bb__descriptor_prepare_or_close(socket(AF_UNIX, SOCK_DGRAM, 0));
 #else
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 #endif

@@ -8,7 +8,6 @@
 #include "sockets/descriptor.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -18,6 +18,14 @@
 /* Bytes of the longest message. A socket buffer of the usual size would hold only a few longer messages. */
 #define BB_SHARED_QUEUE_BYTES (24 * 1024)
 
+/* Whether a process needs free descriptors to receive a message. The descriptors of a queue in memory are
+ * already open. */
+#ifdef BB_PORTABLE
+#define BB_SHARED_QUEUE_NEEDS_FREE false
+#else
+#define BB_SHARED_QUEUE_NEEDS_FREE true
+#endif
+
 struct bb__shared_message;
 
 struct bb__shared_queue {
@@ -64,9 +72,9 @@ int bb__shared_queue_send_back(const struct bb__shared_queue *shared_queue, char
  * for work. */
 void bb__shared_queue_nudge(const struct bb__shared_queue *shared_queue);
 
-/* Makes a file in memory (without Linux in the directory for temporary files) for bytes that are too long for
- * a message. The caller sends the descriptor with the
- * message, and closes it after sending. Returns -1 if there is no room for a file. */
+/* Makes a file for bytes that are too long for a message: in memory, without Linux in the directory for
+ * temporary files. The caller sends the descriptor with the message, and closes it after sending. Returns -1
+ * if there is no room for a file. */
 int bb__shared_queue_make_file(const char *bytes, size_t len);
 
 /* Reads the first `len` bytes of a file from bb__shared_queue_make_file(), and closes the file. False: the

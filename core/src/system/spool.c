@@ -49,7 +49,7 @@ int bb__spool_open_file(const struct bb__spool_budget *budget)
         return -1;
     }
 #ifdef BB_PORTABLE
-    int named = bb__descriptor_prepared(mkstemp(path));
+    int named = bb__descriptor_prepare_or_close(mkstemp(path));
 #else
     int named = mkostemp(path, O_CLOEXEC);
 #endif

@@ -16,9 +16,9 @@ void bb__worker_set_room(struct bb_worker *worker, uint64_t fits)
 
 bool bb__worker_has_descriptor(const struct bb_worker *worker)
 {
-    if (atomic_load_explicit(&worker->room.fits, memory_order_relaxed) == 0 &&
-        !atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed))
-        return true;
+    bool may_lack = atomic_load_explicit(&worker->room.fits, memory_order_relaxed) > 0 ||
+                    atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed);
+    if (!BB_SHARED_QUEUE_NEEDS_FREE || !may_lack) return true;
     int number = fcntl(worker->drain.wakeup.fd, F_DUPFD_CLOEXEC, 0);
     if (number >= 0) (void)close(number);
     return number >= 0 && number < worker->room.reserve;

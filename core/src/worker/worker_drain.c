@@ -8,11 +8,9 @@
 #include "worker/worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Other workers may accept connections from the same queue at the same time. So this worker pauses after some
  * connections. During the pauses idle workers accept most of the connections. On a busy machine some workers

@@ -87,12 +87,12 @@ static void test_a_set_that_cannot_be_watched_is_reported(void **state)
     fail_socket.watch_poller_error = ENOSPC;
     scene->host->lane->watched.unheard = true;
     look(scene);
-    assert_events(scene, "epoll failed: clients", ENOSPC, 0);
+    assert_events(scene, "the poller failed: clients", ENOSPC, 0);
     for (int i = 0; i < 3; i++) look(scene);
     assert_no_events(scene);
     fake_clock_advance(1000);
     look(scene);
-    assert_events(scene, "epoll failed: clients", ENOSPC, 3);
+    assert_events(scene, "the poller failed: clients", ENOSPC, 3);
     fail_socket.watch_poller_error = 0;
     look(scene);
     assert_false(scene->host->lane->watched.unheard);
@@ -109,7 +109,7 @@ static void test_a_connection_that_cannot_be_watched_is_closed(void **state)
     bb__io_settle(&scene->io, scene->host->lane, scene->conn, BB_CONN_WAIT);
     fail_socket.watch_error = 0;
     bb__io_tell(&scene->io);
-    assert_events(scene, "epoll failed: a connection", ENOSPC, 0);
+    assert_events(scene, "the poller failed: a connection", ENOSPC, 0);
     assert_int_equal(host_connections(scene->host), 0);
     end(scene);
 }

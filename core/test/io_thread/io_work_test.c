@@ -13,6 +13,7 @@
 #include "support/fail_shared_queue.h"
 #include "support/fake_clock.h"
 #include "support/fake_micros.h"
+#include "support/few_descriptors.h"
 
 #define CLIENTS       3
 #define QUEUE_TIMEOUT 1000
@@ -160,6 +161,24 @@ static void test_overdue_requests_are_taken_while_there_is_room(void **state)
     free_crew(crew);
 }
 
+/* The I/O thread cannot know that descriptors have run out until it has lost a connection. It leaves the
+ * other requests in the queue. */
+static void test_overdue_requests_wait_for_a_descriptor(void **state)
+{
+    LINUX_ONLY;
+    (void)state;
+    struct crew *crew = new_crew(QUEUE_TIMEOUT);
+    ask(crew);
+    fake_clock_advance(QUEUE_TIMEOUT);
+    limit_descriptors(0);
+    look(crew);
+    unlimit_descriptors();
+    assert_int_equal(take_message(crew), 1);
+    assert_int_equal(take_message(crew), 2);
+    assert_int_equal(take_message(crew), -1);
+    free_crew(crew);
+}
+
 /* A second later, an event reports the number of events left out, although no connection is lost in this
  * second. */
 static void test_the_number_of_lost_connections_is_reported(void **state)
@@ -186,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_a_request_without_room_in_the_shared_queue_keeps_its_turn),
         cmocka_unit_test(test_connections_that_wait_for_room_are_not_polled),
         cmocka_unit_test(test_overdue_requests_are_taken_while_there_is_room),
+        cmocka_unit_test(test_overdue_requests_wait_for_a_descriptor),
         cmocka_unit_test(test_the_number_of_lost_connections_is_reported),
     };
     return cmocka_run_group_tests_name("io_work", tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* lane_reserve_test.c: the core leaves the last descriptors to the host (the program that calls the core).
- * lane_room_test.c tests what happens without free descriptors. */
+/* lane_reserve_test.c: the core leaves the last descriptors to the host (the program that calls the core),
+ * and leaves connections in the shared queue while it has no descriptor for them. lane_room_test.c tests what
+ * else happens without free descriptors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include "accept_case.h"
 #include "support/fake_clock.h"
+#include "support/few_descriptors.h"
 
 /* Two lanes (threads that serve requests) share the descriptors. One lane has most of the connections, is
  * busy, and closes no connection. The other lane still must not use the descriptors reserved for the
@@ -41,6 +43,7 @@ static void test_a_lane_with_few_connections_leaves_the_reserve_alone(void **sta
  * the lane does not receive the message yet. */
 static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
 {
+    LINUX_ONLY; /* elsewhere the descriptor is open already */
     (void)state;
     struct host *host = new_host(0);
     struct client *passed = new_served(host), *upload = client_new_saying(host, UPLOAD);
@@ -62,11 +65,74 @@ static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
     host_free(host);
 }
 
+/* Lets the client's request wait in the shared queue while the process has no free descriptor. */
+static struct client *new_left_behind(struct host *host)
+{
+    struct client *client = new_served(host);
+    client_say(client, REQUEST);
+    pass_on(host, host->lane->set.conns);
+    atomic_store(&host->worker->room.exhausted, true);
+    return client;
+}
+
+/* A lane that cannot take a message wakes another lane for it once, not with each pause. */
+static void test_a_message_that_is_left_wakes_another_lane_once(void **state)
+{
+    LINUX_ONLY;
+    (void)state;
+    struct host *host = new_host(0);
+    struct client *passed = new_left_behind(host);
+    limit_descriptors(0);
+    for (int tenth = 0; tenth < 20; tenth++) {
+        host_settle(host);
+        fake_clock_advance(100);
+    }
+    unlimit_descriptors();
+    static char bytes[BB_SHARED_QUEUE_BYTES];
+    struct bb__shared_message message;
+    int messages = 0;
+    while (bb__shared_queue_take(&host->worker->shared.queue, bytes, &message) == BB_OK) {
+        messages++;
+        while (message.fd_count > 0) close(message.fds[--message.fd_count]);
+    }
+    assert_in_range(messages, 1, 2);
+    client_free(passed);
+    host_free(host);
+}
+
+/* Each lane of the server drains. Descriptors are free again a moment later. */
+static void test_the_last_worker_waits_for_descriptors(void **state)
+{
+    (void)state;
+    struct host *host = new_host(0);
+    struct bb_scoreboard *scoreboard;
+    assert_int_equal(bb_scoreboard_new(&scoreboard, 1), BB_OK);
+    host_enter_scoreboard(host, scoreboard);
+    struct client *passed = new_left_behind(host);
+    limit_descriptors(0);
+    host_settle(host);
+    bb_worker_drain(host->worker, BB_QUEUE_TAKE);
+    for (int looks = 0; looks < 3; looks++) host_settle(host);
+    unlimit_descriptors();
+    fake_clock_advance(100);
+    assert_response(passed, 200, "GET / ");
+    client_free(passed);
+    for (int tenth = 0; tenth < 30 && host->last != BB_DRAINED; tenth++) {
+        host_settle(host);
+        fake_clock_advance(100);
+    }
+    assert_int_equal(host->last, BB_DRAINED);
+    host_free(host);
+    bb_scoreboard_free(scoreboard);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_lane_with_few_connections_leaves_the_reserve_alone),
         cmocka_unit_test(test_a_connection_that_was_passed_on_waits_for_room),
+        cmocka_unit_test(test_a_message_that_is_left_wakes_another_lane_once),
+        cmocka_unit_test(test_the_last_worker_waits_for_descriptors),
     };
     return cmocka_run_group_tests_name("lane_reserve", tests, NULL, NULL);
 }
