@@ -26,13 +26,14 @@
 
 struct run {
     struct plan plan;
+    const struct target *target;
     struct loader **loaders;
     unsigned loader_count; /* loaders that exist */
     unsigned started;      /* loaders that have a thread */
     int stop, done;
     int signals; /* signalfd for SIGINT and SIGTERM, which are blocked in all threads */
     sigset_t mask_before;
-    bool has_listened;               /* LISTEN_NS are over, and the run goes on */
+    bool has_checked;                /* whether somebody listens */
     bool has_timeline, has_progress; /* what is printed during the run, at most one of them */
     struct timeline timeline;
 };
@@ -147,20 +148,22 @@ static int until(uint64_t due_ns)
 
 static int poll_timeout(const struct run *run)
 {
-    int limit = run->has_listened ? -1 : until(run->plan.start_ns + LISTEN_NS), next = -1;
+    int limit = run->has_checked ? -1 : until(run->plan.start_ns + LISTEN_NS), next = -1;
     if (run->has_timeline) next = until(timeline_due_ns(&run->timeline));
     if (run->has_progress) next = PROGRESS_MS;
     return limit < 0 || (next >= 0 && next < limit) ? next : limit;
 }
 
-/* Once, a second after the start. A server that ends later is no reason to end the run. */
+/* Once, a second after the start. A server that ends later is no reason to end the run. Neither is a server
+ * that has come up in this second and has not responded yet. */
 static void check_listening(struct run *run, struct result *result)
 {
-    if (run->has_listened || clock_ns() < run->plan.start_ns + LISTEN_NS) return;
+    if (run->has_checked || clock_ns() < run->plan.start_ns + LISTEN_NS) return;
     uint64_t fates[FATE_COUNT];
     read_fates(run, fates);
-    run->has_listened = true;
+    run->has_checked = true;
     if (fates[FATE_REFUSED] == 0 || fates[FATE_REFUSED] < fates_sum(fates)) return;
+    if (fate_of_error(target_try(run->target)) != FATE_REFUSED) return;
     result->nobody_listens = true;
     eventfd_write(run->stop, 1);
 }
@@ -224,7 +227,7 @@ static void add_up(const struct run *run, struct result *result)
 int run(const struct options *options, const struct target *target, const struct request *requests,
         struct result *result)
 {
-    struct run run = {.stop = eventfd(0, EFD_CLOEXEC), .done = eventfd(0, EFD_CLOEXEC)};
+    struct run run = {.target = target, .stop = eventfd(0, EFD_CLOEXEC), .done = eventfd(0, EFD_CLOEXEC)};
     run.signals = catch_signals(&run);
     int error = run.stop < 0 || run.done < 0 || run.signals < 0 ? errno : 0;
     double cpu_before_us = cpu_us();

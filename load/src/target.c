@@ -2,11 +2,13 @@
 #include "target.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static const char *parse_unix(struct target *target, const char *at)
@@ -99,6 +101,18 @@ static bool accepts(const struct addrinfo *address)
     bool connected = connect(fd, address->ai_addr, address->ai_addrlen) == 0;
     close(fd);
     return connected;
+}
+
+int target_try(const struct target *target)
+{
+    const struct timeval limit = {.tv_sec = 1};
+    int fd = socket(target->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return errno;
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    const struct sockaddr *address = (const struct sockaddr *)&target->address;
+    int error = connect(fd, address, target->address_len) < 0 ? errno : 0;
+    close(fd);
+    return error;
 }
 
 const char *target_resolve(struct target *target)

@@ -34,4 +34,7 @@ const char *target_parse(struct target *target, const char *url);
  * reason of the failure. */
 const char *target_resolve(struct target *target);
 
+/* Connects once, and waits for at most a second. Returns 0 or errno. */
+int target_try(const struct target *target);
+
 #endif

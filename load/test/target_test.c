@@ -9,9 +9,11 @@
 #include "target.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct target target;
 
@@ -145,6 +147,27 @@ static void resolves_addresses(void **state)
     assert_non_null(target_resolve(&target));
 }
 
+static void tries_to_connect(void **state)
+{
+    (void)state;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+    char url[32];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", (unsigned)ntohs(address.sin_port));
+    parse(url);
+    assert_null(target_resolve(&target));
+    assert_int_equal(target_try(&target), ECONNREFUSED);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(target_try(&target), 0);
+    close(listener);
+
+    parse("unix:/nowhere/a.sock:/");
+    assert_int_equal(target_try(&target), ENOENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +176,7 @@ int main(void)
         cmocka_unit_test(knows_the_longest_socket_path),
         cmocka_unit_test(refuses_what_it_cannot_do),
         cmocka_unit_test(resolves_addresses),
+        cmocka_unit_test(tries_to_connect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,9 @@ static double latency_us(const struct result *result, double fraction)
 /* Writes a time in the unit that fits it: "23.9 us", "1.23 ms", "2.00 s". */
 static const char *fitting(char text[TIME_MAX], double us)
 {
-    if (us < 1e3) {
+    if (us < 999.95) { /* 999.95 is shown as 1000.0 */
         snprintf(text, TIME_MAX, "%.1f us", us);
-    } else if (us < 1e6) {
+    } else if (us < 999995) {
         snprintf(text, TIME_MAX, "%.2f ms", us / 1e3);
     } else {
         snprintf(text, TIME_MAX, "%.2f s", us / 1e6);
