@@ -3,6 +3,7 @@
 require_relative "../address"
 require_relative "directives"
 require_relative "puma_hooks"
+require_relative "puma_listen"
 require_relative "puma_options"
 
 module Bontebok
@@ -17,13 +18,11 @@ module Bontebok
       FIXED = {}.freeze
       LIBRARIES = %w[etc fileutils io/wait rbconfig socket stringio tempfile time uri].freeze
 
-      ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
-      # Parameters of a bind address that are ignored.
-      TUNING = %w[low_latency].freeze
       # Configuration files use this constant as the name of the rackup file.
       DefaultRackup = "config.ru" # rubocop:disable Naming/ConstantName -- puma's own
 
       include PumaHooks
+      include PumaListen
 
       option :workers, :max_workers
       option :environment
@@ -78,26 +77,6 @@ module Bontebok
 
       def cluster(&block)
         @configuration.at_end { instance_eval(&block) if @config.cluster? }
-      end
-
-      def bind(address)
-        _, scheme, where, options = ADDRESS.match(address.to_s).to_a
-        @configuration.refuse("bind wants tcp://HOST:PORT or unix://PATH, not #{address}") unless scheme
-
-        options.to_s.split("&").each { |option| bind_option(*option.split("=", 2)) }
-        @configuration.add(:listen, scheme == "unix" ? "unix:#{where}" : where)
-      end
-
-      def port(port, host = nil)
-        @configuration.add(:listen, Address.text(host || @host || Address::ANY, port))
-      end
-
-      def clear_binds!
-        @configuration.set(:listen, nil)
-      end
-
-      def set_default_host(host) # rubocop:disable Naming/AccessorMethodName -- puma's own word
-        @host = host
       end
 
       # This server always runs the maximum number of threads.
@@ -165,26 +144,6 @@ module Bontebok
 
       def load(path)
         @configuration.evaluate(path)
-      end
-
-      private
-
-      # The number is octal, also without a leading 0. puma reads a umask without a leading 0 as decimal, which is never
-      # intended.
-      def octal(name, text)
-        Integer(text.to_s, 8)
-      rescue ArgumentError
-        @configuration.refuse("#{name} of bind wants a number like 0117")
-      end
-
-      def bind_option(name, value = nil)
-        case name
-        when "backlog" then @configuration.set(:backlog, [value.to_i, @configuration[:backlog]].compact.max)
-        when "umask" then restrict_socket(octal(name, value))
-        when "mode" then restrict_socket(~octal(name, value))
-        when *TUNING then nil
-        else @configuration.unknown("#{name} of bind")
-        end
       end
     end
   end

@@ -8,7 +8,6 @@ class ConfigStylesPumaTest < Support::TestCase
   include ConfigStyleCase
 
   STYLE = Bontebok::ConfigStyles::Puma
-  Worker = Bontebok::Hooks::Worker
 
   def test_options_of_puma_are_known
     assert_equal({ max_workers: 2, environment: "production", rackup: "a.ru", graceful_timeout: 9, worker_timeout: 90,
@@ -59,33 +58,6 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal [{ preload: true }, { preload: false }], [values("preload_app!"), values("preload_app! false")]
   end
 
-  def test_port_and_bind_add_addresses
-    { "port 3000" => "*:3000", "port '3000'" => "*:3000",
-      "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000", "port 1, :a" => "a:1",
-      "bind 'tcp://0.0.0.0:80'" => "0.0.0.0:80", "bind 'tcp://[::]:80?low_latency=true'" => "[::]:80",
-      "bind 'unix:///run/a.sock'" => "unix:/run/a.sock", "bind 'unix://tmp/a.sock'" => "unix:tmp/a.sock",
-      "bind 'unix://@name'" => "unix:@name",
-      "set_default_host '127.0.0.1'\nport 1" => "127.0.0.1:1" }.each do |text, address|
-      assert_equal [address], values(text)[:listen], text
-    end
-    assert_equal 512, values("bind 'tcp://a:1?backlog=512'\nbind 'tcp://a:2?backlog=16'")[:backlog]
-    assert_equal 2, values("port 1\nbind 'tcp://a:2?low_latency'")[:listen].size
-    assert_equal ["*:2"], values("port 1\nclear_binds!\nport 2")[:listen]
-  end
-
-  def test_umask_and_mode_of_bind_set_the_socket_mode
-    { "umask=0117" => 0o660, "umask=022" => 0o755, "mode=0660" => 0o660, "mode=600&backlog=5" => 0o600 }
-      .each { |text, mode| assert_equal mode, values("bind 'unix:///a?#{text}'")[:socket_mode], text }
-    assert_equal 0o640, values("bind 'unix:///a?mode=0660'\nbind 'unix:///b?umask=0137'")[:socket_mode]
-    assert_fault ":1: umask of bind wants a number like 0117", "bind 'unix:///a?umask=none'"
-    assert_fault ":1: mode of bind wants a number like 0117", "bind 'unix:///a?mode=0888'"
-  end
-
-  def test_unknown_forms_of_bind_are_errors
-    assert_fault ":1: bind wants tcp://HOST:PORT or unix://PATH, not ssl://a:1?key=k", "bind 'ssl://a:1?key=k'"
-    assert_unknown "mask of bind", "bind 'unix:///a?mask=0'"
-  end
-
   def test_directory_changes_the_working_directory_and_load_reads_a_file
     before = Dir.pwd
     temp_file("sub/more.rb", "workers 7\n")
@@ -98,56 +70,6 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_fault ":1: cannot change to the directory /none: No such file or directory", "directory '/none'", 1
   ensure
     Dir.chdir(before)
-  end
-
-  # Most hooks have a new name and an old name. A worker's index counts from 0.
-  def test_hooks_of_puma_are_known
-    { before_fork: [0, %i[before_worker_fork on_worker_fork]],
-      after_worker_fork: [0, %i[after_worker_fork after_worker_boot]],
-      after_fork: [0, %i[before_worker_boot on_worker_boot]],
-      before_worker_exit: [0, %i[before_worker_shutdown on_worker_shutdown]],
-      before_thread_start: [nil, %i[before_thread_start on_thread_start]],
-      before_thread_exit: [nil, %i[before_thread_exit on_thread_exit]],
-      on_booted: [nil, %i[after_booted on_booted]], after_stopped: [nil, %i[after_stopped on_stopped]],
-      out_of_band: [nil, %i[out_of_band]] }
-      .each do |name, (told, directives)|
-        directives.each do |directive|
-          hooks = read("#{directive} { |index, key = 0| [index] }").hooks
-          assert_equal [told], hooks.run(name, Worker.new(1, 9)), directive
-        end
-      end
-  end
-
-  def test_hooks_with_the_same_key_share_data
-    hooks = read(<<~RUBY).hooks
-      before_worker_boot(:key) { |index, data| data[index] = :begun }
-      before_worker_boot(:other) { |index, data| data[index] = :other }
-      on_worker_shutdown("key") { |index, data| data[index] }
-    RUBY
-    hooks.run(:after_fork, Worker.new(1, 9))
-    assert_equal :begun, hooks.run(:before_worker_exit, Worker.new(1, 9))
-  end
-
-  def test_after_worker_shutdown_gets_a_handle_of_the_worker
-    hooks = read("after_worker_shutdown { |worker| [worker.index, worker.pid, worker.process_status] }").hooks
-    assert_equal [0, 9, :status], hooks.run(:after_worker_exit, Worker.new(1, 9), :status)
-  end
-
-  def test_before_fork_runs_once
-    hooks = read("count = 0\nbefore_fork { server count += 1 }\ndef server(count) = $stdout.puts(count)\n").hooks
-    assert_output("1\n") { 2.times { hooks.run(:before_fork, Worker.new(1)) } }
-  end
-
-  def test_lowlevel_error_handler_gets_errors
-    { "|error, env, status| [status, env, [error]]" => [500, :env, [:error]], "|error| error" => :error }
-      .each do |block, result|
-        assert_equal result, read("lowlevel_error_handler { #{block} }").hooks.run(:on_error, :error, :env)
-      end
-    hooks = read("lowlevel_error_handler(->(error) { error })").hooks
-    assert_equal :error, hooks.run(:on_error, :error, :env)
-    hooks = read("lowlevel_error_handler { |_error, _env, status| status }").hooks
-    assert_equal 504, hooks.run(:on_error, Bontebok::RequestTimeout.new, :env)
-    assert_fault ":1: lowlevel_error_handler wants a block", "lowlevel_error_handler"
   end
 
   def test_tmp_restart_sets_the_restart_file
@@ -184,12 +106,6 @@ class ConfigStylesPumaTest < Support::TestCase
   def test_the_file_can_read_the_options_that_it_has_set
     text = "workers 3\nthreads 1, 4\ntag [@config.options[:workers], get(:max_threads), get(:gone, 9)].join(' ')"
     assert_equal "3 4 9", values(text)[:tag]
-  end
-
-  def test_an_error_in_a_hook_names_the_hook_as_the_file_does
-    hooks = read("on_worker_boot { raise 'sorry' }").hooks
-    error = assert_raises(Bontebok::Hooks::Failed) { hooks.run(:after_fork, Worker.new(1, 2)) }
-    assert_equal "the hook on_worker_boot failed", error.message
   end
 
   def test_unknown_directives_are_errors
