@@ -14,7 +14,8 @@ class ConfigStylesPumaListenTest < Support::TestCase
       "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000", "port 1, :a" => "a:1",
       "bind 'tcp://0.0.0.0:80'" => "0.0.0.0:80", "bind 'tcp://[::]:80?low_latency=true'" => "[::]:80",
       "bind 'unix:///run/a.sock'" => "unix:/run/a.sock", "bind 'unix://tmp/a.sock'" => "unix:tmp/a.sock",
-      "bind 'unix://@name'" => "unix:@name",
+      "bind 'unix://@name'" => "unix:@name", "bind 'unix:/run/a.sock?backlog=9'" => "unix:/run/a.sock",
+      "bind 'tcp://a:3000/'" => "a:3000", "bind 'tcp://a:3000/?backlog=9'" => "a:3000",
       "set_default_host '127.0.0.1'\nport 1" => "127.0.0.1:1" }.each do |text, address|
       assert_equal [address], values(text)[:listen], text
     end
@@ -31,8 +32,19 @@ class ConfigStylesPumaListenTest < Support::TestCase
     assert_fault ":1: mode of bind wants a number like 0117", "bind 'unix:///a?mode=0888'"
   end
 
+  def test_the_file_can_read_the_default_host
+    assert_equal ["*:1"], values("bind \"tcp://\#{default_host}:1\"")[:listen]
+    assert_equal ["a:1"], values("set_default_host 'a'\nport 1, default_host")[:listen]
+  end
+
   def test_unknown_forms_of_bind_are_errors
-    assert_fault ":1: bind wants tcp://HOST:PORT or unix://PATH, not ssl://a:1?key=k", "bind 'ssl://a:1?key=k'"
-    assert_unknown "mask of bind", "bind 'unix:///a?mask=0'"
+    assert_fault ":1: bind wants tcp://HOST:PORT or unix://PATH, not tcp:a:1", "bind 'tcp:a:1'"
+    assert_fault ":1: bind ssl://a:1: TLS is left to a proxy", "bind 'ssl://a:1?key=k'"
+  end
+
+  def test_unknown_parameters_of_bind_have_no_effect
+    file = read("bind 'unix:///a?mask=0'")
+    assert_equal ["#{@path}:1: mask of bind has no effect: the server does not know this parameter"], file.warnings
+    assert_equal ["unix:/a"], file.entries[:listen].value
   end
 end
