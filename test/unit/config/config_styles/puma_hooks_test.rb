@@ -33,6 +33,7 @@ class ConfigStylesPumaHooksTest < Support::TestCase
       before_worker_boot(:key) { |index, data| data[index] = :begun }
       before_worker_boot(:other) { |index, data| data[index] = :other }
       on_worker_shutdown("key") { |index, data| data[index] }
+      before_worker_boot(5) { |index, data| data[index] = :any }
     RUBY
     hooks.run(:after_fork, Worker.new(1, 9))
     assert_equal :begun, hooks.run(:before_worker_exit, Worker.new(1, 9))
