@@ -4,6 +4,7 @@ require_relative "../address"
 require_relative "directives"
 require_relative "puma_hooks"
 require_relative "puma_listen"
+require_relative "puma_objects"
 require_relative "puma_options"
 
 module Bontebok
@@ -20,6 +21,9 @@ module Bontebok
 
       # Configuration files use this constant as the name of the rackup file.
       DefaultRackup = "config.ru" # rubocop:disable Naming/ConstantName -- puma's own
+
+      # A file may compare Puma::Const::PUMA_VERSION.
+      Puma = PumaObjects
 
       include PumaHooks
       include PumaListen
