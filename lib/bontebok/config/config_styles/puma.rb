@@ -61,8 +61,9 @@ module Bontebok
       reject "the application belongs into a rackup file", :app
 
       # { plugin => what to do instead }
-      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server" }.freeze
-      PUMA_ONLY = "it changes puma itself"
+      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server",
+                  "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
+      OTHER_PLUGIN = "plugins of puma are not loaded"
 
       # The file reads puma's options as @config.options and with #get.
       def initialize(configuration)
@@ -126,7 +127,7 @@ module Bontebok
         case name.to_s
         when "tmp_restart" then @configuration.set(:restart_file, "tmp/restart.txt")
         when "systemd" then nil # the server always sends messages to systemd
-        else @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, PUMA_ONLY))
+        else @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
         end
       end
 

@@ -84,7 +84,9 @@ class ConfigStylesPumaTest < Support::TestCase
 
   def test_the_advice_for_a_directive_is_a_warning
     assert_advised "plugin solid_queue", "plugin :solid_queue", "run `bin/jobs` beside the server"
-    assert_advised "plugin yabeda", "plugin :yabeda", "it changes puma itself"
+    assert_advised "plugin tailwindcss", "plugin :tailwindcss if true",
+                   "run `bin/rails tailwindcss:watch` beside the server"
+    assert_advised "plugin yabeda", "plugin :yabeda", "plugins of puma are not loaded"
     assert_advised "state_path", "state_path 'tmp/state'", "`bontebok status` shows the state of the server"
     assert_advised "activate_control_app", "activate_control_app 'unix:///tmp/a', { no_token: true }",
                    "`bontebok deploy`, `stop` and `status` control the server"
