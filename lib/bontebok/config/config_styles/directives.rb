@@ -61,7 +61,12 @@ module Bontebok
       def limit_boot(seconds)
         least = OptionTable[:worker_boot_timeout].default / 1000
         seconds = [seconds, least].max if seconds.is_a?(Numeric) && seconds.positive?
-        @configuration.set(:worker_boot_timeout, seconds)
+        @configuration.set(:worker_boot_timeout, at_most_longest(seconds))
+      end
+
+      # Other servers have no longest time.
+      def at_most_longest(seconds)
+        seconds.is_a?(Numeric) ? [seconds, OptionTypes::Duration::LONGEST / 1000].min : seconds
       end
 
       # A hook that runs only the first time; nil for nil.

@@ -28,16 +28,11 @@ module Bontebok
       include PumaHooks
       include PumaListen
 
-      option :workers, :max_workers
       option :environment
       option :directory
       option :rackup
       option :pidfile
-      option :tag
-      option :worker_timeout
-      option :worker_shutdown_timeout, :graceful_timeout
       option :http_content_length_limit, :max_body
-      option :early_hints
 
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
                     :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
@@ -84,26 +79,41 @@ module Bontebok
         @configuration.at_end { instance_eval(&block) if @config.cluster? }
       end
 
+      # The number may be a Float, as in puma. Other values are checked by the option.
+      def workers(count)
+        @configuration.set(:max_workers, Integer(count, exception: false) || count)
+      end
+
       # This server always runs the maximum number of threads.
       def threads(least, most = least)
-        if [least, most].map { |number| Integer(number) }.reduce(:>)
-          @configuration.refuse("threads wants the smaller number first")
-        end
+        least = Integer(least)
+        most = Integer(most)
+        @configuration.refuse("threads wants the smaller number first") if least > most
 
         @configuration.set(:threads, most)
+      end
+
+      # In puma, a tag may have any length and any characters.
+      def tag(text)
+        @configuration.set(:tag, text && text.to_s.scrub("?").gsub(/[^\x20-\x7e]/, "?")[0, 63])
+      end
+
+      def early_hints(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
+        @configuration.set(:early_hints, answer)
       end
 
       def preload_app!(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
         @configuration.set(:preload, answer)
       end
 
-      def worker_boot_timeout(seconds)
-        limit_boot(seconds)
+      # { puma's time => keys of OptionTable }
+      { worker_timeout: %i[worker_timeout], worker_shutdown_timeout: %i[graceful_timeout],
+        first_data_timeout: %i[header_timeout body_timeout] }.each do |directive, keys|
+        define_method(directive) { |time| keys.each { |key| @configuration.set(key, at_most_longest(time)) } }
       end
 
-      def first_data_timeout(seconds)
-        @configuration.set(:header_timeout, seconds)
-        @configuration.set(:body_timeout, seconds)
+      def worker_boot_timeout(seconds)
+        limit_boot(seconds)
       end
 
       def max_keep_alive(count)
@@ -113,7 +123,7 @@ module Bontebok
       alias max_fast_inline max_keep_alive
 
       def persistent_timeout(seconds)
-        @configuration.set(:keepalive_timeout, seconds) unless @closing
+        @configuration.set(:keepalive_timeout, at_most_longest(seconds)) unless @closing
       end
 
       # The order of this directive and persistent_timeout does not matter.
@@ -150,6 +160,7 @@ module Bontebok
       def load(path)
         @configuration.evaluate(path)
       end
+      alias _load_from load
     end
   end
 end

@@ -43,8 +43,29 @@ class ConfigStylesPumaTest < Support::TestCase
 
   def test_the_larger_number_of_threads_counts
     assert_equal 5, values("threads 0, 5")[:threads]
-    assert_equal "3", values("threads '3'")[:threads]
+    assert_equal 3, values("threads '3'")[:threads]
     assert_fault ":1: threads wants the smaller number first", "threads 5, 1"
+  end
+
+  # puma calls Integer().
+  def test_a_number_may_be_a_float
+    assert_equal "5, 3", values("threads 1.0, 5.0\nworkers 1.5 * 2").values.join(", ")
+    assert_equal [:auto, "many"], [values("workers :auto"), values("workers 'many'")].flat_map(&:values)
+  end
+
+  # puma has no longest time, and a tag may have any characters.
+  def test_long_times_and_any_tag_are_accepted
+    year = 365 * 24 * 3600
+    assert_equal({ worker_timeout: year, worker_boot_timeout: year, graceful_timeout: year, keepalive_timeout: year,
+                   header_timeout: year, body_timeout: year, tag: "?berapp" }, values(<<~RUBY))
+                     worker_timeout 10**9
+                     worker_boot_timeout 10**9
+                     worker_shutdown_timeout 10**9
+                     persistent_timeout Float::INFINITY
+                     first_data_timeout 10**9
+                     tag "Überapp"
+                   RUBY
+    assert_equal ["x" * 63, "? ??"], [values("tag 'x' * 64"), values('tag "\n \xff\u1234"')].flat_map(&:values)
   end
 
   # WorkerBootTimeout includes loading the application in a deploy.
@@ -65,6 +86,7 @@ class ConfigStylesPumaTest < Support::TestCase
     temp_file("sub/more.rb", "\nnonsense\n")
     error = assert_raises(Bontebok::UsageError) { read("load '#{temp_dir}/sub/more.rb'") }
     assert_equal "#{temp_dir}/sub/more.rb:2: unknown option nonsense", error.message[/\A[^;]*/]
+    assert_equal 8, values("_load_from '#{temp_file('sub/alias.rb', 'workers 8')}'")[:max_workers]
     assert_equal before, values("directory '#{temp_dir}/sub'\npidfile Dir.pwd\n")[:pidfile]
     assert_equal File.realpath("#{temp_dir}/sub"), Dir.pwd
     assert_fault ":1: cannot change to the directory /none: No such file or directory", "directory '/none'", 1
@@ -74,6 +96,10 @@ class ConfigStylesPumaTest < Support::TestCase
 
   def test_tmp_restart_sets_the_restart_file
     assert_equal "tmp/restart.txt", values("plugin :tmp_restart")[:restart_file]
+  end
+
+  def test_early_hints_needs_no_argument
+    assert_equal [{ early_hints: true }, { early_hints: false }], [values("early_hints"), values("early_hints false")]
   end
 
   def test_directives_without_an_effect_are_accepted
@@ -110,13 +136,6 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal "3 4 9", values(text)[:tag]
   end
 
-  def test_unknown_directives_are_errors
-    assert_fault ":1: ssl_bind: TLS is left to a proxy", "ssl_bind '0.0.0.0', 9292, {}"
-    assert_unknown "wokers", "wokers 2", hint: "did you mean workers?"
-    assert_unknown "tcp_mode", "tcp_mode"
-    assert_fault ":1: on_worker_boot wants a block", "on_worker_boot"
-  end
-end
   def test_the_number_of_workers_that_the_file_reads_is_an_integer
     { ["", nil] => 0, ["workers '2'", nil] => 2, ["workers nil", "4"] => 4, ["", " 4 "] => 4, ["", ""] => 0,
       ["workers 1", "4"] => 1, ["workers :auto", nil] => Bontebok::Cpus.new.count }.each do |(text, variable), count|
@@ -133,6 +152,12 @@ end
     assert_fault ":1: uninitialized constant Puma::Const::NONE (NameError)", "Puma::Const::NONE"
   end
 
+  def test_unknown_directives_are_errors
+    assert_fault ":1: ssl_bind: TLS is left to a proxy", "ssl_bind '0.0.0.0', 9292, {}"
+    assert_unknown "wokers", "wokers 2", hint: "did you mean workers?"
+    assert_unknown "tcp_mode", "tcp_mode"
+    assert_fault ":1: on_worker_boot wants a block", "on_worker_boot"
+  end
 
   private
 
@@ -141,3 +166,4 @@ end
     file = Bontebok::ConfigFile.new(path, style: STYLE, env: { "WEB_CONCURRENCY" => workers })
     file.entries.transform_values(&:value)
   end
+end
