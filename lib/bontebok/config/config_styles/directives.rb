@@ -45,10 +45,18 @@ module Bontebok
       # configuration: the ConfigFile.
       def initialize(configuration)
         @configuration = configuration
-        self.class::LIBRARIES.each { |name| require name }
+        self.class::LIBRARIES.each { |name| load_library(name) }
       end
 
       private
+
+      # Since Ruby 4, the library logger is a gem, which the bundle need not have. A file that needs a missing library
+      # then has a missing constant.
+      def load_library(name)
+        require name
+      rescue LoadError
+        nil
+      end
 
       # This server has one SocketMode for all unix sockets. The mode has only the permissions that every directive of
       # the file allows.

@@ -18,6 +18,9 @@ module Bontebok
       # A file may write to Unicorn::HttpServer::START_CTX, which has unicorn's own command.
       Unicorn = UnicornObjects
 
+      Configurator = UnicornObjects::Configurator
+      HttpRequest = UnicornObjects::HttpRequest
+      HttpServer = UnicornObjects::HttpServer
       # Options of listen that are ignored. tcp_nodelay: TCP_NODELAY is always on. tries, delay: the server does not
       # wait for an address that is in use. The other options tune the kernel.
       TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only].freeze
@@ -45,6 +48,12 @@ module Bontebok
       end
 
       def working_directory(path)
+      def initialize(configuration)
+        super
+        HttpRequest::DEFAULTS.configuration = configuration
+      end
+
+      # The same address twice is one listener, as in unicorn.
         @configuration.enter(path)
       end
 

@@ -1,13 +1,30 @@
 # frozen_string_literal: true
 
-require "logger"
+require_relative "stand_in"
+require_relative "unicorn_defaults"
 
 module Bontebok
   module ConfigStyles
     # The arguments of hooks in a file for unicorn. They have those methods of unicorn's objects that hooks usually
     # call.
     module UnicornObjects
-      # A worker. nr counts from 0.
+      extend StandIn
+
+      # A file may change the default logger.
+      module Configurator
+        extend StandIn
+
+        DEFAULTS = UnicornDefaults::Settings.new
+      end
+
+      # A file may set defaults of env.
+      module HttpRequest
+        extend StandIn
+
+        DEFAULTS = UnicornDefaults::Env.new
+      end
+
+      # A worker. nr counts from 0. pitchfork's mold has no nr.
       Worker = Struct.new(:nr, :pid) do
         # pitchfork forks workers from other workers. Here all workers belong to its first generation.
         def generation = 0
@@ -23,12 +40,14 @@ module Bontebok
 
         attr_writer :logger
 
+        extend StandIn
+
         def initialize(configuration)
           @configuration = configuration
         end
 
         def logger
-          @logger ||= Logger.new($stderr)
+          @logger ||= Configurator::DEFAULTS[:logger]
         end
 
         # unicorn's workers may have listeners of their own.

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "open3"
 require "test_helper"
 require_relative "../../support/config_style_case"
 
@@ -67,6 +68,24 @@ class ConfigStylesUnicornTest < Support::TestCase
   ensure
     Dir.chdir(before)
   end
+  def test_the_file_can_change_the_default_logger
+    ["Configurator", "Unicorn::Configurator"].each do |constant|
+      hooks = read("#{constant}::DEFAULTS[:logger].formatter = -> (*, text) { text }\n" \
+                   "after_fork { |server, _| server.logger.formatter.call(1, 2) }").hooks
+      assert_equal 2, hooks.run(:after_fork, Worker.new(1, 2))
+    end
+    assert_fault ":1: uninitialized constant Unicorn::Const (NameError)", "Unicorn::Const"
+    assert_fault ":1: uninitialized constant Unicorn::HttpServer::NONE (NameError)", "Unicorn::HttpServer::NONE"
+  end
+
+  def test_defaults_of_env_get_advice
+    { "rack.url_scheme" => "the proxy must send X-Forwarded-Proto", "a" => "a middleware can set it" }
+      .each do |name, advice|
+        assert_advised "HttpRequest::DEFAULTS[#{name.inspect}]", "HttpRequest::DEFAULTS[#{name.inspect}] = 'x'", advice
+      end
+    assert_equal 1, read("Unicorn::HttpRequest::DEFAULTS['a'] = 1").warnings.size
+  end
+
 
   def test_hooks_get_the_server_and_the_worker
     hooks = read(<<~RUBY).hooks
@@ -93,6 +112,24 @@ class ConfigStylesUnicornTest < Support::TestCase
 
   def test_the_advice_for_a_directive_is_a_warning
     assert_advised "worker_exec", "worker_exec true", "workers are forked, and none executes a program"
+  def test_nil_is_no_hook
+    hooks = read("before_fork { raise }\nbefore_fork nil\nafter_fork").hooks
+    %i[before_fork after_fork].each { |name| assert_nil hooks.run(name, Worker.new(1)) }
+  end
+
+  # Since Ruby 4, the library can be missing from the bundle.
+  def test_hooks_have_a_logger_without_the_library_logger
+    path = temp_file("config.rb", "logger nil if defined?(Logger)\n" \
+                                  "before_fork { |server, _| server.logger.info('a') }\n" \
+                                  "after_fork { |server, _| server.logger.error { 5 } }")
+    temp_file("lib/logger.rb", "raise LoadError, 'cannot load such file -- logger'")
+    script = "require 'bontebok/config/config_file'\nrequire 'bontebok/config/config_styles'\n" \
+             "hooks = Bontebok::ConfigFile.new(ARGV[0], style: #{STYLE}).hooks\n" \
+             "%i[before_fork after_fork].each { |name| hooks.run(name, #{Worker}.new(1)) }"
+    output, = Open3.capture2e(RbConfig.ruby, "-I#{temp_dir}/lib", "-Ilib", "-e", script, path)
+    assert_equal "INFO -- a\nERROR -- 5\n", output
+  end
+
   end
 
   # Files use libraries that unicorn has loaded, and unicorn's own command.
