@@ -22,8 +22,13 @@ module Bontebok
       HttpRequest = UnicornObjects::HttpRequest
       HttpServer = UnicornObjects::HttpServer
       # Options of listen that are ignored. tcp_nodelay: TCP_NODELAY is always on. tries, delay: the server does not
-      # wait for an address that is in use. The other options tune the kernel.
-      TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only].freeze
+      # wait for an address that is in use. queues, queues_per_worker: of pitchfork; all workers share a listener. The
+      # other options tune the kernel.
+      TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only queues
+                  queues_per_worker].freeze
+
+      # The hook for nil, which stands for unicorn's default. unicorn's default hooks only log.
+      NO_HOOK = ->(*) {}
 
       LOGGER_METHODS = %i[debug info warn error fatal].freeze
 

@@ -5,8 +5,8 @@ require_relative "unicorn_defaults"
 
 module Bontebok
   module ConfigStyles
-    # The arguments of hooks in a file for unicorn. They have those methods of unicorn's objects that hooks usually
-    # call.
+    # The constant Unicorn of a file for unicorn, and the arguments of its hooks. They have those methods of unicorn's
+    # objects that files and hooks usually call.
     module UnicornObjects
       extend StandIn
 
@@ -29,18 +29,23 @@ module Bontebok
         # pitchfork forks workers from other workers. Here all workers belong to its first generation.
         def generation = 0
 
+        # pitchfork's text about the worker, for logs.
+        def to_log
+          "#{nr ? "worker=#{nr}" : 'mold'} gen=#{generation}#{" pid=#{pid}" if pid}"
+        end
+
         # Without this error, the application would continue to run as root.
         def user(*) = raise(NotImplementedError, "worker.user is not available: use the directive `user`")
       end
 
       # The server object, the first argument of hooks.
       class HttpServer
+        extend StandIn
+
         # The command that unicorn executes for a new release. It has no effect here.
         START_CTX = { 0 => $PROGRAM_NAME, argv: [], cwd: Dir.pwd } # rubocop:disable Style/MutableConstant
 
         attr_writer :logger
-
-        extend StandIn
 
         def initialize(configuration)
           @configuration = configuration
