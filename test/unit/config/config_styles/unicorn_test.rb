@@ -27,21 +27,28 @@ class ConfigStylesUnicornTest < Support::TestCase
   end
 
   def test_listen_accepts_every_form_of_an_address
-    { "8080" => "8080", "'8080'" => "8080", "'*:80'" => "80", "':80'" => "80", "'a.example:80'" => "a.example:80",
+    { "8080" => "0.0.0.0:8080", "'*:80'" => "0.0.0.0:80", "':80'" => "0.0.0.0:80", "'a.example:80'" => "a.example:80",
       "'127.0.0.1'" => "127.0.0.1:80", "'[::1]'" => "[::1]:80", "'[::1]:8080'" => "[::1]:8080",
       "'unix:tmp/a.sock'" => "unix:tmp/a.sock", "'/run/a.sock'" => "unix:/run/a.sock", "'~/a.sock'" => "unix:~/a.sock",
       "'nonsense'" => "nonsense" }.each do |written, spelled|
       assert_equal [spelled], values("listen #{written}")[:listen].map(&:to_s), written
     end
-    assert_equal [1, 2], values("listen 1\nlisten 2")[:listen].map(&:to_i)
+    assert_equal ["0.0.0.0:1", "0.0.0.0:2"], values("listen 1\nlisten '2'")[:listen]
+  end
+
+  def test_the_same_address_twice_is_one_listener
+    assert_equal ["0.0.0.0:8080", "unix:/a"],
+                 values("listen 8080\nlisten '0.0.0.0:8080'\nlisten '/a'\nlisten '*:8080'\nlisten 'unix:/a'")[:listen]
+    assert_empty values("listen nil")
   end
 
   def test_options_of_listen_are_known
-    assert_equal({ backlog: 64, reuse_port: true, listen: ["80", "81"] }, values(<<~RUBY).transform_keys(&:to_sym))
+    assert_equal({ backlog: 64, reuse_port: true, listen: %w[0.0.0.0:80 0.0.0.0:81] }, values(<<~RUBY))
       listen 80, :backlog => 64, :tcp_nopush => true, tcp_nodelay: false, tries: 5, delay: 0.5, sndbuf: 1, rcvbuf: 1
       listen "81", backlog: 16, reuseport: true, tcp_defer_accept: 1, accept_filter: "httpready", ipv6only: true
     RUBY
-    assert_unknown "backlogs of listen", "listen 80, backlogs: 1"
+    file = read("listen 80, kgio: true, :tries => 1")
+    assert_equal ["#{@path}:1: kgio of listen has no effect: the server does not know this parameter"], file.warnings
   end
 
   def test_umask_of_listen_sets_the_socket_mode
@@ -61,13 +68,6 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_fault ":1: logger has no debug, info, warn, error, fatal", "logger Object.new"
   end
 
-  def test_the_working_directory_is_entered_at_once
-    before = Dir.pwd
-    temp_file("sub/seen", "7")
-    assert_equal 7, values("working_directory '#{temp_dir}/sub'\nworker_processes File.read('seen').to_i")[:max_workers]
-  ensure
-    Dir.chdir(before)
-  end
   def test_the_file_can_change_the_default_logger
     ["Configurator", "Unicorn::Configurator"].each do |constant|
       hooks = read("#{constant}::DEFAULTS[:logger].formatter = -> (*, text) { text }\n" \
@@ -86,6 +86,13 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal 1, read("Unicorn::HttpRequest::DEFAULTS['a'] = 1").warnings.size
   end
 
+  def test_the_working_directory_is_entered_at_once
+    before = Dir.pwd
+    temp_file("sub/seen", "7")
+    assert_equal 7, values("working_directory '#{temp_dir}/sub'\nworker_processes File.read('seen').to_i")[:max_workers]
+  ensure
+    Dir.chdir(before)
+  end
 
   def test_hooks_get_the_server_and_the_worker
     hooks = read(<<~RUBY).hooks
@@ -105,13 +112,6 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal [2, 9, :status], hooks.run(:after_worker_exit, Worker.new(3, 9), :status)
   end
 
-  def test_directives_without_an_effect_are_accepted
-    assert_empty values("rewindable_input true\ndefault_middleware false\n" \
-                        "worker_exec false\n")
-  end
-
-  def test_the_advice_for_a_directive_is_a_warning
-    assert_advised "worker_exec", "worker_exec true", "workers are forked, and none executes a program"
   def test_nil_is_no_hook
     hooks = read("before_fork { raise }\nbefore_fork nil\nafter_fork").hooks
     %i[before_fork after_fork].each { |name| assert_nil hooks.run(name, Worker.new(1)) }
@@ -130,6 +130,13 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal "INFO -- a\nERROR -- 5\n", output
   end
 
+  def test_directives_without_an_effect_are_accepted
+    assert_empty values("rewindable_input true\ndefault_middleware false\n" \
+                        "worker_exec false\n")
+  end
+
+  def test_the_advice_for_a_directive_is_a_warning
+    assert_advised "worker_exec", "worker_exec true", "workers are forked, and none executes a program"
   end
 
   # Files use libraries that unicorn has loaded, and unicorn's own command.
