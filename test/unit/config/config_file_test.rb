@@ -62,6 +62,15 @@ class ConfigFileTest < Support::TestCase
     assert_equal ["uninitialized constant Redis", nil], [error.cause.message, error.cause.message[/\n/]]
   end
 
+  # An application, or a library that the file requires, may load constants by Object.const_missing.
+  def test_other_hooks_for_missing_constants_are_asked_first
+    def Object.const_missing(name) = name == :Loaded ? 7 : super
+    assert_equal 7, read("threads Loaded")[:threads].value
+    assert_fault 2, ":1: uninitialized constant Redis (NameError)", "Redis.new"
+  ensure
+    Object.singleton_class.send(:remove_method, :const_missing)
+  end
+
   def test_a_hook_is_a_block_or_a_lambda
     path = temp_file("bontebok.rb", "seen = []\nafter_fork { |w| seen << w }\nafter_fork ->(w) { seen << w + 1 }\n")
     assert_equal [1, 2], open_file(path).hooks.run(:after_fork, 1)

@@ -36,10 +36,16 @@ module Bontebok
         end
       end
 
-      # Called for a constant that the file uses and nobody has defined. Ruby's own message would have the style's class
-      # in front of the name.
+      # Called for a constant that the file uses and nobody has defined. The application may have a method
+      # Object.const_missing that loads the constant. Ruby's own message would have the style's class in front of the
+      # name, and a second line.
       def self.const_missing(name)
-        raise NameError, "uninitialized constant #{name}", caller
+        place = caller
+        Object.const_missing(name)
+      rescue NameError => e
+        raise unless e.name == name
+
+        raise NameError, "uninitialized constant #{name}", place, cause: nil
       end
 
       # configuration: the ConfigFile.
