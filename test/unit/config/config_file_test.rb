@@ -90,6 +90,14 @@ class ConfigFileTest < Support::TestCase
                                                          :max_gc_per_request))
   end
 
+  # In Rhebok 0.9.3, these options are on if they have a block.
+  def test_two_options_of_rhebok_accept_a_block
+    entries = read("reuseport { nil }\nchunked_transfer {}\n")
+    assert_equal({ reuse_port: true, chunked_transfer: true }, entries.transform_values(&:value))
+    assert_fault 2, ":1: ReusePort wants a value", "reuseport"
+    assert_equal false, read("reuseport false")[:reuse_port].value
+  end
+
   def test_options_of_rhebok_without_an_effect_get_advice
     path = temp_file("bontebok.rb", "min_request_per_child 3\nmin_gc_per_request 2\nspawn_interval 0\n")
     assert_equal ["#{path}:1: min_request_per_child has no effect: " \

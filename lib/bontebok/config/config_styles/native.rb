@@ -18,8 +18,15 @@ module Bontebok
       DEFAULTS = FIXED = {}.freeze
       LIBRARIES = [].freeze
 
+      # In Rhebok, these options are on if they have a block.
+      ON_WITH_BLOCK = %i[reuseport chunked_transfer].freeze
+
       OptionTable::ALL.select(&:in_file?).each do |option|
-        option.all_keys.each { |key| define_method(key) { |*values| note(option, values) } }
+        option.all_keys.each do |key|
+          define_method(key) do |*values, &block|
+            note(option, block && ON_WITH_BLOCK.include?(key) ? [true] : values)
+          end
+        end
       end
 
       Hooks::NAMES.each do |name|
