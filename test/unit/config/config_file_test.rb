@@ -124,7 +124,13 @@ class ConfigFileTest < Support::TestCase
 
   def test_a_wrong_number_of_values_is_an_error
     assert_fault 2, ":1: Threads wants a value", "threads"
-    assert_fault 2, ":1: Threads wants one value", "threads 1, 2"
+    assert_fault 2, ":1: MaxWorkers wants one value", "max_workers 1, 2"
+  end
+
+  # The file may be for another server although its name does not show this.
+  def test_several_values_get_a_hint_if_another_server_accepts_them
+    assert_fault 2, ":1: Threads wants one value (--config-style puma reads a file for puma)", "threads 5, 5"
+    assert_fault 2, ":1: User wants one value (--config-style unicorn reads a file for unicorn)", "user 'a', 'b'"
   end
 
   def test_an_exception_is_reported_with_file_and_line
