@@ -151,7 +151,7 @@ module Bontebok
       style = ConfigStyles::ALL.fetch(self[:config_style])
       @fixed = {} unless style <= ConfigStyles::Native # these are Rhebok's
       take_habits(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
-      file = ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last)
+      file = ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env)
       @file = file.entries
       @hooks = file.hooks
       @warnings += file.warnings

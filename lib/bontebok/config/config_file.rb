@@ -14,13 +14,14 @@ module Bontebok
 
     LONGEST_MESSAGE = 200
 
-    # entries: { key of an option => Entry }. warnings: texts for the log. workers: see #initialize.
-    attr_reader :entries, :hooks, :warnings, :workers
+    # entries: { key of an option => Entry }. warnings: texts for the log. workers, env: see #initialize.
+    attr_reader :entries, :hooks, :warnings, :workers, :env
 
-    # workers: MaxWorkers as the command line has it, or nil. Raises StartError if the file cannot be read, and
-    # UsageError for a fault in it.
-    def initialize(path, style:, workers: nil)
+    # workers: MaxWorkers as the command line has it, or nil. env: the variables of the environment. Raises StartError
+    # if the file cannot be read, and UsageError for a fault in it.
+    def initialize(path, style:, workers: nil, env: ENV)
       @workers = workers
+      @env = env
       @paths = []
       @entries = {}
       @hooks = Hooks.new

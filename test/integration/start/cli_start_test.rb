@@ -158,6 +158,13 @@ class CLIStartTest < Support::TestCase
     end
   end
 
+  # Since Ruby 4, the library can be missing from the bundle.
+  def test_the_command_needs_no_logger
+    temp_file("lib/logger.rb", "raise LoadError, 'cannot load such file -- logger'")
+    command = [RbConfig.ruby, "-I#{temp_dir}/lib", Support::BontebokProcess::EXECUTABLE]
+    assert_equal 0, start_process(*command, "--version").wait.exitstatus
+  end
+
   private
 
   def failed_start(**options)

@@ -62,6 +62,15 @@ class ConfigFileTest < Support::TestCase
     assert_equal ["uninitialized constant Redis", nil], [error.cause.message, error.cause.message[/\n/]]
   end
 
+  # An application, or a library that the file requires, may load constants by Object.const_missing.
+  def test_other_hooks_for_missing_constants_are_asked_first
+    def Object.const_missing(name) = name == :Loaded ? 7 : super
+    assert_equal 7, read("threads Loaded")[:threads].value
+    assert_fault 2, ":1: uninitialized constant Redis (NameError)", "Redis.new"
+  ensure
+    Object.singleton_class.send(:remove_method, :const_missing)
+  end
+
   def test_a_hook_is_a_block_or_a_lambda
     path = temp_file("bontebok.rb", "seen = []\nafter_fork { |w| seen << w }\nafter_fork ->(w) { seen << w + 1 }\n")
     assert_equal [1, 2], open_file(path).hooks.run(:after_fork, 1)
@@ -79,6 +88,14 @@ class ConfigFileTest < Support::TestCase
                    oob_gc: true, max_gc_per_request: 7 },
                  entries.transform_values(&:value).slice(:host, :port, :path, :backlog, :reuse_port, :oob_gc,
                                                          :max_gc_per_request))
+  end
+
+  # In Rhebok 0.9.3, these options are on if they have a block.
+  def test_two_options_of_rhebok_accept_a_block
+    entries = read("reuseport { nil }\nchunked_transfer {}\n")
+    assert_equal({ reuse_port: true, chunked_transfer: true }, entries.transform_values(&:value))
+    assert_fault 2, ":1: ReusePort wants a value", "reuseport"
+    assert_equal false, read("reuseport false")[:reuse_port].value
   end
 
   def test_options_of_rhebok_without_an_effect_get_advice
@@ -107,7 +124,13 @@ class ConfigFileTest < Support::TestCase
 
   def test_a_wrong_number_of_values_is_an_error
     assert_fault 2, ":1: Threads wants a value", "threads"
-    assert_fault 2, ":1: Threads wants one value", "threads 1, 2"
+    assert_fault 2, ":1: MaxWorkers wants one value", "max_workers 1, 2"
+  end
+
+  # The file may be for another server although its name does not show this.
+  def test_several_values_get_a_hint_if_another_server_accepts_them
+    assert_fault 2, ":1: Threads wants one value (--config-style puma reads a file for puma)", "threads 5, 5"
+    assert_fault 2, ":1: User wants one value (--config-style unicorn reads a file for unicorn)", "user 'a', 'b'"
   end
 
   def test_an_exception_is_reported_with_file_and_line

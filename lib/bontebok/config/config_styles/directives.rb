@@ -36,19 +36,33 @@ module Bontebok
         end
       end
 
-      # Called for a constant that the file uses and nobody has defined. Ruby's own message would have the style's class
-      # in front of the name.
+      # Called for a constant that the file uses and nobody has defined. The application may have a method
+      # Object.const_missing that loads the constant. Ruby's own message would have the style's class in front of the
+      # name, and a second line.
       def self.const_missing(name)
-        raise NameError, "uninitialized constant #{name}", caller
+        place = caller
+        Object.const_missing(name)
+      rescue NameError => e
+        raise unless e.name == name
+
+        raise NameError, "uninitialized constant #{name}", place, cause: nil
       end
 
       # configuration: the ConfigFile.
       def initialize(configuration)
         @configuration = configuration
-        self.class::LIBRARIES.each { |name| require name }
+        self.class::LIBRARIES.each { |name| load_library(name) }
       end
 
       private
+
+      # Since Ruby 4, the library logger is a gem, which the bundle need not have. A file that needs a missing library
+      # then has a missing constant.
+      def load_library(name)
+        require name
+      rescue LoadError
+        nil
+      end
 
       # This server has one SocketMode for all unix sockets. The mode has only the permissions that every directive of
       # the file allows.
@@ -61,7 +75,12 @@ module Bontebok
       def limit_boot(seconds)
         least = OptionTable[:worker_boot_timeout].default / 1000
         seconds = [seconds, least].max if seconds.is_a?(Numeric) && seconds.positive?
-        @configuration.set(:worker_boot_timeout, seconds)
+        @configuration.set(:worker_boot_timeout, at_most_longest(seconds))
+      end
+
+      # Other servers have no longest time.
+      def at_most_longest(seconds)
+        seconds.is_a?(Numeric) ? [seconds, OptionTypes::Duration::LONGEST / 1000].min : seconds
       end
 
       # A hook that runs only the first time; nil for nil.

@@ -18,8 +18,15 @@ module Bontebok
       DEFAULTS = FIXED = {}.freeze
       LIBRARIES = [].freeze
 
+      # In Rhebok, these options are on if they have a block.
+      ON_WITH_BLOCK = %i[reuseport chunked_transfer].freeze
+
       OptionTable::ALL.select(&:in_file?).each do |option|
-        option.all_keys.each { |key| define_method(key) { |*values| note(option, values) } }
+        option.all_keys.each do |key|
+          define_method(key) do |*values, &block|
+            note(option, block && ON_WITH_BLOCK.include?(key) ? [true] : values)
+          end
+        end
       end
 
       Hooks::NAMES.each do |name|
@@ -38,16 +45,27 @@ module Bontebok
 
       # The file may be for puma or unicorn although its name does not show this.
       def hint(name)
-        theirs, = ALL.find { |_, style| style.method_defined?(name) }
-        theirs ? "--config-style #{theirs} reads a file for #{theirs}" : super
+        other_style { |style| style.method_defined?(name) } || super
+      end
+
+      # The hint that names the first style for which the block is true, or nil.
+      def other_style
+        name, = ALL.find { |_, style| yield style }
+        "--config-style #{name} reads a file for #{name}" if name
       end
 
       def note(option, values)
         @configuration.refuse("#{option.name} wants a value") if values.empty?
         return @configuration.add(option.key, *values.flatten) if option.repeated?
 
-        @configuration.refuse("#{option.name} wants one value") if values.size > 1
+        refuse_several(option) if values.size > 1
         option.key == :directory ? @configuration.enter(values.first) : @configuration.set(option.key, values.first)
+      end
+
+      # A directive of another server may have a required and an optional parameter, such as puma's `threads`.
+      def refuse_several(option)
+        hint = other_style { |style| style.method_defined?(option.key) && style.instance_method(option.key).arity < -1 }
+        @configuration.refuse("#{option.name} wants one value#{" (#{hint})" if hint}")
       end
     end
   end

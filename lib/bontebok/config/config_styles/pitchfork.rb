@@ -22,6 +22,7 @@ module Bontebok
 
       # cleanup: seconds from the exception in the request to the end of the worker.
       def timeout(seconds, cleanup: 2)
+        seconds, cleanup = [seconds, cleanup].map { |time| time.is_a?(Numeric) ? time : Integer(time) }
         @configuration.set(:request_timeout_soft, seconds)
         @configuration.set(:request_timeout, seconds + cleanup)
       end
@@ -33,7 +34,10 @@ module Bontebok
 
       # pitchfork calls the hook in the process that the workers are forked from, once, before all hooks before_fork.
       def after_mold_fork(hook = nil, &block)
-        add_worker_hook(:before_fork, once(hook || block), __method__)
+        hook = once(hook || block) || NO_HOOK
+        @configuration.add_hook(:before_fork, hook, directive: __method__, alone: true) do
+          [server, UnicornObjects::Worker.new(nil, Process.pid)]
+        end
       end
 
       def before_fork(hook = nil, &block)
@@ -41,7 +45,7 @@ module Bontebok
       end
 
       def after_monitor_ready(hook = nil, &block)
-        @configuration.add_hook(:on_booted, hook || block, directive: __method__, alone: true) { [server] }
+        @configuration.add_hook(:on_booted, hook || block || NO_HOOK, directive: __method__, alone: true) { [server] }
       end
     end
   end

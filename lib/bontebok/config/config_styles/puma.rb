@@ -3,6 +3,8 @@
 require_relative "../address"
 require_relative "directives"
 require_relative "puma_hooks"
+require_relative "puma_listen"
+require_relative "puma_objects"
 require_relative "puma_options"
 
 module Bontebok
@@ -17,24 +19,20 @@ module Bontebok
       FIXED = {}.freeze
       LIBRARIES = %w[etc fileutils io/wait rbconfig socket stringio tempfile time uri].freeze
 
-      ADDRESS = %r{\A(tcp|unix)://([^?]*)(?:\?(.*))?\z}
-      # Parameters of a bind address that are ignored.
-      TUNING = %w[low_latency].freeze
       # Configuration files use this constant as the name of the rackup file.
       DefaultRackup = "config.ru" # rubocop:disable Naming/ConstantName -- puma's own
 
-      include PumaHooks
+      # A file may compare Puma::Const::PUMA_VERSION.
+      Puma = PumaObjects
 
-      option :workers, :max_workers
+      include PumaHooks
+      include PumaListen
+
       option :environment
       option :directory
       option :rackup
       option :pidfile
-      option :tag
-      option :worker_timeout
-      option :worker_shutdown_timeout, :graceful_timeout
       option :http_content_length_limit, :max_body
-      option :early_hints
 
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
                     :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
@@ -58,8 +56,9 @@ module Bontebok
       reject "the application belongs into a rackup file", :app
 
       # { plugin => what to do instead }
-      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server" }.freeze
-      PUMA_ONLY = "it changes puma itself"
+      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server",
+                  "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
+      OTHER_PLUGIN = "plugins of puma are not loaded"
 
       # The file reads puma's options as @config.options and with #get.
       def initialize(configuration)
@@ -80,46 +79,41 @@ module Bontebok
         @configuration.at_end { instance_eval(&block) if @config.cluster? }
       end
 
-      def bind(address)
-        _, scheme, where, options = ADDRESS.match(address.to_s).to_a
-        @configuration.refuse("bind wants tcp://HOST:PORT or unix://PATH, not #{address}") unless scheme
-
-        options.to_s.split("&").each { |option| bind_option(*option.split("=", 2)) }
-        @configuration.add(:listen, scheme == "unix" ? "unix:#{where}" : where)
-      end
-
-      def port(port, host = nil)
-        @configuration.add(:listen, Address.text(host || @host || Address::ANY, port))
-      end
-
-      def clear_binds!
-        @configuration.set(:listen, nil)
-      end
-
-      def set_default_host(host) # rubocop:disable Naming/AccessorMethodName -- puma's own word
-        @host = host
+      # The number may be a Float, as in puma. Other values are checked by the option.
+      def workers(count)
+        @configuration.set(:max_workers, Integer(count, exception: false) || count)
       end
 
       # This server always runs the maximum number of threads.
       def threads(least, most = least)
-        if [least, most].map { |number| Integer(number) }.reduce(:>)
-          @configuration.refuse("threads wants the smaller number first")
-        end
+        least = Integer(least)
+        most = Integer(most)
+        @configuration.refuse("threads wants the smaller number first") if least > most
 
         @configuration.set(:threads, most)
+      end
+
+      # In puma, a tag may have any length and any characters.
+      def tag(text)
+        @configuration.set(:tag, text && text.to_s.scrub("?").gsub(/[^\x20-\x7e]/, "?")[0, 63])
+      end
+
+      def early_hints(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
+        @configuration.set(:early_hints, answer)
       end
 
       def preload_app!(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
         @configuration.set(:preload, answer)
       end
 
-      def worker_boot_timeout(seconds)
-        limit_boot(seconds)
+      # { puma's time => keys of OptionTable }
+      { worker_timeout: %i[worker_timeout], worker_shutdown_timeout: %i[graceful_timeout],
+        first_data_timeout: %i[header_timeout body_timeout] }.each do |directive, keys|
+        define_method(directive) { |time| keys.each { |key| @configuration.set(key, at_most_longest(time)) } }
       end
 
-      def first_data_timeout(seconds)
-        @configuration.set(:header_timeout, seconds)
-        @configuration.set(:body_timeout, seconds)
+      def worker_boot_timeout(seconds)
+        limit_boot(seconds)
       end
 
       def max_keep_alive(count)
@@ -129,7 +123,7 @@ module Bontebok
       alias max_fast_inline max_keep_alive
 
       def persistent_timeout(seconds)
-        @configuration.set(:keepalive_timeout, seconds) unless @closing
+        @configuration.set(:keepalive_timeout, at_most_longest(seconds)) unless @closing
       end
 
       # The order of this directive and persistent_timeout does not matter.
@@ -143,7 +137,7 @@ module Bontebok
         case name.to_s
         when "tmp_restart" then @configuration.set(:restart_file, "tmp/restart.txt")
         when "systemd" then nil # the server always sends messages to systemd
-        else @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, PUMA_ONLY))
+        else @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
         end
       end
 
@@ -166,26 +160,7 @@ module Bontebok
       def load(path)
         @configuration.evaluate(path)
       end
-
-      private
-
-      # The number is octal, also without a leading 0. puma reads a umask without a leading 0 as decimal, which is never
-      # intended.
-      def octal(name, text)
-        Integer(text.to_s, 8)
-      rescue ArgumentError
-        @configuration.refuse("#{name} of bind wants a number like 0117")
-      end
-
-      def bind_option(name, value = nil)
-        case name
-        when "backlog" then @configuration.set(:backlog, [value.to_i, @configuration[:backlog]].compact.max)
-        when "umask" then restrict_socket(octal(name, value))
-        when "mode" then restrict_socket(~octal(name, value))
-        when *TUNING then nil
-        else @configuration.unknown("#{name} of bind")
-        end
-      end
+      alias _load_from load
     end
   end
 end

@@ -60,7 +60,7 @@ module Bontebok
         return [] unless key
 
         @data ||= Hash.new { |data, name| data[name] = {} }
-        [@data[key.to_sym]]
+        [@data[key.to_s]]
       end
     end
   end

@@ -15,12 +15,21 @@ module Bontebok
                    request_timeout: 60_000 }.freeze
       FIXED = { threads: 1 }.freeze
       LIBRARIES = %w[etc fileutils io/wait logger socket stringio tempfile tmpdir].freeze
-      # A file may write to Unicorn::HttpServer::START_CTX, which has unicorn's own command.
+      # A file may write to Unicorn::HttpServer::START_CTX, which has unicorn's own command. In unicorn, files can omit
+      # `Unicorn::`.
       Unicorn = UnicornObjects
+      Configurator = UnicornObjects::Configurator
+      HttpRequest = UnicornObjects::HttpRequest
+      HttpServer = UnicornObjects::HttpServer
 
       # Options of listen that are ignored. tcp_nodelay: TCP_NODELAY is always on. tries, delay: the server does not
-      # wait for an address that is in use. The other options tune the kernel.
-      TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only].freeze
+      # wait for an address that is in use. queues, queues_per_worker: of pitchfork; all workers share a listener. The
+      # other options tune the kernel.
+      TUNING = %i[tcp_nodelay tcp_nopush tcp_defer_accept accept_filter sndbuf rcvbuf tries delay ipv6only queues
+                  queues_per_worker].freeze
+
+      # The hook for nil, which stands for unicorn's default. unicorn's default hooks only log.
+      NO_HOOK = ->(*) {}
 
       LOGGER_METHODS = %i[debug info warn error fatal].freeze
 
@@ -39,9 +48,16 @@ module Bontebok
 
       advise "workers are forked, and none executes a program", :worker_exec
 
+      def initialize(configuration)
+        super
+        HttpRequest::DEFAULTS.configuration = configuration
+      end
+
+      # The same address twice is one listener, as in unicorn.
       def listen(address, options = {})
         options.each { |name, value| listen_option(name, value) }
-        @configuration.add(:listen, spelled(address))
+        address = spelled(address)
+        @configuration.add(:listen, address) unless @configuration[:listen]&.include?(address)
       end
 
       def working_directory(path)
@@ -69,7 +85,7 @@ module Bontebok
 
       # The last hook of a name counts.
       def add_worker_hook(name, hook, directive)
-        @configuration.add_hook(name, hook, directive: directive, alone: true) do |worker, *others|
+        @configuration.add_hook(name, hook || NO_HOOK, directive: directive, alone: true) do |worker, *others|
           [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid), *others]
         end
       end
@@ -84,7 +100,7 @@ module Bontebok
         when :reuseport then @configuration.set(:reuse_port, value)
         when :umask then restrict_socket(value)
         when *TUNING then nil
-        else @configuration.unknown("#{name} of listen")
+        else @configuration.advise("#{name} of listen", "the server does not know this parameter")
         end
       end
 
@@ -92,7 +108,7 @@ module Bontebok
       def spelled(address)
         case address.to_s
         when %r{\A[/~]} then "unix:#{address}"
-        when /\A(?:\*|):?(\d+)\z/ then ::Regexp.last_match(1)
+        when /\A(?:\*|):?(\d+)\z/ then "0.0.0.0:#{::Regexp.last_match(1)}"
         when /\A\[[^\]]*\]\z/, /\A\d+(?:\.\d+){3}\z/ then "#{address}:80"
         else address
         end

@@ -1,16 +1,38 @@
 # frozen_string_literal: true
 
-require "logger"
+require_relative "stand_in"
+require_relative "unicorn_defaults"
 
 module Bontebok
   module ConfigStyles
-    # The arguments of hooks in a file for unicorn. They have those methods of unicorn's objects that hooks usually
-    # call.
+    # The constant Unicorn of a file for unicorn, and the arguments of its hooks. They have those methods of unicorn's
+    # objects that files and hooks usually call.
     module UnicornObjects
-      # A worker. nr counts from 0.
+      extend StandIn
+
+      # A file may change the default logger.
+      module Configurator
+        extend StandIn
+
+        DEFAULTS = UnicornDefaults::Settings.new
+      end
+
+      # A file may set defaults of env.
+      module HttpRequest
+        extend StandIn
+
+        DEFAULTS = UnicornDefaults::Env.new
+      end
+
+      # A worker. nr counts from 0. pitchfork's mold has no nr.
       Worker = Struct.new(:nr, :pid) do
         # pitchfork forks workers from other workers. Here all workers belong to its first generation.
         def generation = 0
+
+        # pitchfork's text about the worker, for logs.
+        def to_log
+          "#{nr ? "worker=#{nr}" : 'mold'} gen=#{generation}#{" pid=#{pid}" if pid}"
+        end
 
         # Without this error, the application would continue to run as root.
         def user(*) = raise(NotImplementedError, "worker.user is not available: use the directive `user`")
@@ -18,6 +40,8 @@ module Bontebok
 
       # The server object, the first argument of hooks.
       class HttpServer
+        extend StandIn
+
         # The command that unicorn executes for a new release. It has no effect here.
         START_CTX = { 0 => $PROGRAM_NAME, argv: [], cwd: Dir.pwd } # rubocop:disable Style/MutableConstant
 
@@ -28,7 +52,7 @@ module Bontebok
         end
 
         def logger
-          @logger ||= Logger.new($stderr)
+          @logger ||= Configurator::DEFAULTS[:logger]
         end
 
         # unicorn's workers may have listeners of their own.

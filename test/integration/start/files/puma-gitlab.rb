@@ -23,6 +23,7 @@ on_worker_shutdown { $stderr.puts "worker ends" }
 preload_app!
 tag "gitlab-puma-worker"
 worker_timeout 60
+raise "puma 5 needs another setting" if Puma::Const::PUMA_VERSION.split(".").first == "5"
 wait_for_less_busy_worker ENV.fetch("PUMA_WAIT_FOR_LESS_BUSY_WORKER", 0.001).to_f
 nakayoshi_fork if respond_to?(:nakayoshi_fork)
 log_formatter { |text| { message: text }.to_json }

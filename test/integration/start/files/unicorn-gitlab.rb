@@ -1,5 +1,7 @@
 # The directives of GitLab with unicorn, and of many files for Capistrano.
 Unicorn::HttpServer::START_CTX[0] = "#{Dir.pwd}/bin/unicorn"
+Configurator::DEFAULTS[:logger].formatter = Logger::Formatter.new
+HttpRequest::DEFAULTS["rack.url_scheme"] = "https"
 
 worker_processes 2
 working_directory Dir.pwd

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "open3"
 require "test_helper"
 require_relative "../../support/config_style_case"
 
@@ -26,21 +27,28 @@ class ConfigStylesUnicornTest < Support::TestCase
   end
 
   def test_listen_accepts_every_form_of_an_address
-    { "8080" => "8080", "'8080'" => "8080", "'*:80'" => "80", "':80'" => "80", "'a.example:80'" => "a.example:80",
+    { "8080" => "0.0.0.0:8080", "'*:80'" => "0.0.0.0:80", "':80'" => "0.0.0.0:80", "'a.example:80'" => "a.example:80",
       "'127.0.0.1'" => "127.0.0.1:80", "'[::1]'" => "[::1]:80", "'[::1]:8080'" => "[::1]:8080",
       "'unix:tmp/a.sock'" => "unix:tmp/a.sock", "'/run/a.sock'" => "unix:/run/a.sock", "'~/a.sock'" => "unix:~/a.sock",
       "'nonsense'" => "nonsense" }.each do |written, spelled|
       assert_equal [spelled], values("listen #{written}")[:listen].map(&:to_s), written
     end
-    assert_equal [1, 2], values("listen 1\nlisten 2")[:listen].map(&:to_i)
+    assert_equal ["0.0.0.0:1", "0.0.0.0:2"], values("listen 1\nlisten '2'")[:listen]
+  end
+
+  def test_the_same_address_twice_is_one_listener
+    assert_equal ["0.0.0.0:8080", "unix:/a"],
+                 values("listen 8080\nlisten '0.0.0.0:8080'\nlisten '/a'\nlisten '*:8080'\nlisten 'unix:/a'")[:listen]
+    assert_empty values("listen nil")
   end
 
   def test_options_of_listen_are_known
-    assert_equal({ backlog: 64, reuse_port: true, listen: ["80", "81"] }, values(<<~RUBY).transform_keys(&:to_sym))
+    assert_equal({ backlog: 64, reuse_port: true, listen: %w[0.0.0.0:80 0.0.0.0:81] }, values(<<~RUBY))
       listen 80, :backlog => 64, :tcp_nopush => true, tcp_nodelay: false, tries: 5, delay: 0.5, sndbuf: 1, rcvbuf: 1
       listen "81", backlog: 16, reuseport: true, tcp_defer_accept: 1, accept_filter: "httpready", ipv6only: true
     RUBY
-    assert_unknown "backlogs of listen", "listen 80, backlogs: 1"
+    file = read("listen 80, kgio: true, :tries => 1")
+    assert_equal ["#{@path}:1: kgio of listen has no effect: the server does not know this parameter"], file.warnings
   end
 
   def test_umask_of_listen_sets_the_socket_mode
@@ -58,6 +66,24 @@ class ConfigStylesUnicornTest < Support::TestCase
     file = read("require 'logger'\nlogger(mine = Logger.new(nil))\nafter_fork { |server, _| server.logger == mine }")
     assert file.hooks.run(:after_fork, Worker.new(1, 2))
     assert_fault ":1: logger has no debug, info, warn, error, fatal", "logger Object.new"
+  end
+
+  def test_the_file_can_change_the_default_logger
+    ["Configurator", "Unicorn::Configurator"].each do |constant|
+      hooks = read("#{constant}::DEFAULTS[:logger].formatter = -> (*, text) { text }\n" \
+                   "after_fork { |server, _| server.logger.formatter.call(1, 2) }").hooks
+      assert_equal 2, hooks.run(:after_fork, Worker.new(1, 2))
+    end
+    assert_fault ":1: uninitialized constant Unicorn::Const (NameError)", "Unicorn::Const"
+    assert_fault ":1: uninitialized constant Unicorn::HttpServer::NONE (NameError)", "Unicorn::HttpServer::NONE"
+  end
+
+  def test_defaults_of_env_get_advice
+    { "rack.url_scheme" => "the proxy must send X-Forwarded-Proto", "a" => "a middleware can set it" }
+      .each do |name, advice|
+        assert_advised "HttpRequest::DEFAULTS[#{name.inspect}]", "HttpRequest::DEFAULTS[#{name.inspect}] = 'x'", advice
+      end
+    assert_equal 1, read("Unicorn::HttpRequest::DEFAULTS['a'] = 1").warnings.size
   end
 
   def test_the_working_directory_is_entered_at_once
@@ -84,6 +110,24 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal [Logger, "/run/a.pid", "/run/a.pid", 20], hooks.run(:after_fork, Worker.new(1, 9))
     assert_equal 1, hooks.run(:after_worker_ready, Worker.new(2, 9))
     assert_equal [2, 9, :status], hooks.run(:after_worker_exit, Worker.new(3, 9), :status)
+  end
+
+  def test_nil_is_no_hook
+    hooks = read("before_fork { raise }\nbefore_fork nil\nafter_fork").hooks
+    %i[before_fork after_fork].each { |name| assert_nil hooks.run(name, Worker.new(1)) }
+  end
+
+  # Since Ruby 4, the library can be missing from the bundle.
+  def test_hooks_have_a_logger_without_the_library_logger
+    path = temp_file("config.rb", "logger nil if defined?(Logger)\n" \
+                                  "before_fork { |server, _| server.logger.info('a') }\n" \
+                                  "after_fork { |server, _| server.logger.error { 5 } }")
+    temp_file("lib/logger.rb", "raise LoadError, 'cannot load such file -- logger'")
+    script = "require 'bontebok/config/config_file'\nrequire 'bontebok/config/config_styles'\n" \
+             "hooks = Bontebok::ConfigFile.new(ARGV[0], style: #{STYLE}).hooks\n" \
+             "%i[before_fork after_fork].each { |name| hooks.run(name, #{Worker}.new(1)) }"
+    output, = Open3.capture2e(RbConfig.ruby, "-I#{temp_dir}/lib", "-Ilib", "-e", script, path)
+    assert_equal "INFO -- a\nERROR -- 5\n", output
   end
 
   def test_directives_without_an_effect_are_accepted

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require_relative "../address"
+
+module Bontebok
+  module ConfigStyles
+    # The directives of a file for puma that set the addresses. The option Listen gets the addresses. Parameters of an
+    # address set options for all addresses.
+    module PumaListen
+      ADDRESS = %r{\A(tcp(?=://)|unix):(?://)?([^?]*)(?:\?(.*))?\z}
+      # Parameters of a bind address that are ignored.
+      TUNING = %w[low_latency].freeze
+
+      def bind(address)
+        _, scheme, where, options = ADDRESS.match(address.to_s).to_a
+        refuse_bind(address.to_s) unless scheme
+
+        options.to_s.split("&").each { |option| bind_option(*option.split("=", 2)) }
+        @configuration.add(:listen, scheme == "unix" ? "unix:#{where}" : where.delete_suffix("/"))
+      end
+
+      def port(port, host = nil)
+        @configuration.add(:listen, Address.text(host || default_host, port))
+      end
+
+      def clear_binds!
+        @configuration.set(:listen, nil)
+      end
+
+      def set_default_host(host) # rubocop:disable Naming/AccessorMethodName -- puma's own word
+        @host = host
+      end
+
+      def default_host
+        @host || Address::ANY
+      end
+
+      private
+
+      def refuse_bind(address)
+        @configuration.refuse("bind #{address[/[^?]*/]}: TLS is left to a proxy") if address.start_with?("ssl:")
+        @configuration.refuse("bind wants tcp://HOST:PORT or unix://PATH, not #{address}")
+      end
+
+      # The number is octal, also without a leading 0. puma reads a umask without a leading 0 as decimal, which is never
+      # intended.
+      def octal(name, text)
+        Integer(text.to_s, 8)
+      rescue ArgumentError
+        @configuration.refuse("#{name} of bind wants a number like 0117")
+      end
+
+      def bind_option(name, value = nil)
+        case name
+        when "backlog" then @configuration.set(:backlog, [value.to_i, @configuration[:backlog]].compact.max)
+        when "umask" then restrict_socket(octal(name, value))
+        when "mode" then restrict_socket(~octal(name, value))
+        when *TUNING then nil
+        else @configuration.advise("#{name} of bind", "the server does not know this parameter")
+        end
+      end
+    end
+  end
+end
