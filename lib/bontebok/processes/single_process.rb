@@ -130,6 +130,7 @@ module Bontebok
     def wait_for_events
       @drain_delay.tick
       tick_service
+      tick_control
       sources = [@events, @lanes.request_limits, *@control&.sources, *@newcomers]
       ready = MainThread.wait(sources, longest_wait) { |exception| @lanes.process.interrupted(exception) }
       return time_is_over unless ready
@@ -143,7 +144,7 @@ module Bontebok
     # Seconds; nil: no limit.
     def longest_wait
       seconds = @lanes.detached.step || @deadline&.step || @departure&.step || @drain_delay.step
-      [seconds, @service.step, @control&.step].compact.min
+      [seconds, @service.step, control_step].compact.min
     end
 
     # The event :max_requests is ignored, because no other process could replace this process.

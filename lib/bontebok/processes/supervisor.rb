@@ -113,6 +113,7 @@ module Bontebok
         follow_start
         @drain_delay.tick
         tick_service
+        tick_control
         tick_departure
         break if @stopping && @masters.empty? && @adopted.empty?
 

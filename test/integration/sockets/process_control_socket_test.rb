@@ -41,10 +41,21 @@ class ControlSocketTest < Support::TestCase
 
   def test_a_second_server_does_not_take_the_socket
     server = start
-    second = start_bontebok(args: ["--control", control, "-w", "1"], rackup: GATED_APP, listen: :tcp)
-    second.wait_for_output(/warn .* no commands are taken: .*in use by process #{server.pid}/)
+    second = start_second(server)
     second.stop
     assert_equal server.pid, status["pid"]
+  end
+
+  # A server can start while the former one still stops.
+  def test_a_second_server_takes_the_socket_when_the_first_has_ended
+    %w[1 0].each do |workers|
+      server = start
+      second = start_second(server, "-w", workers)
+      assert_equal 0, server.stop.exitstatus
+      second.wait_for_output(/takes commands at #{control}/)
+      assert_equal second.pid, status["pid"]
+      second.stop
+    end
   end
 
   def test_only_the_user_of_the_server_may_connect
@@ -77,5 +88,14 @@ class ControlSocketTest < Support::TestCase
     refute_match(/error/, server.output.text)
     UNIXSocket.open(control) { |silent| assert_serves(1, server) && silent.write("{") }
     assert_equal "serving", status["state"]
+  end
+
+  private
+
+  # Starts a server that finds the control socket in use by the first one.
+  def start_second(first, *args)
+    second = start_bontebok(args: ["--control", control, "-w", "1", *args], rackup: GATED_APP, listen: :tcp)
+    second.wait_for_output(/warn .* no commands are taken: .*in use by process #{first.pid}/)
+    second
   end
 end

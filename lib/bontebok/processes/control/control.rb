@@ -2,6 +2,7 @@
 
 require_relative "../../sockets/control/control_socket"
 require_relative "../../sockets/control/newcomer"
+require_relative "../../system/clock"
 require_relative "../../version"
 
 module Bontebok
@@ -16,7 +17,9 @@ module Bontebok
     CLIENT = "BONTEBOK_CLIENT"
     DRAINS = "BONTEBOK_DRAINS"
     STOPS = "the server stops"
-    private_constant :STOPS
+    # Seconds until the control socket is tried again. Another server has it, which may be about to end.
+    TRY_AGAIN = 2
+    private_constant :STOPS, :TRY_AGAIN
 
     private
 
@@ -25,9 +28,25 @@ module Bontebok
       return if path.nil? || path == OptionTypes::ControlPath::NONE
 
       @control = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
+      @control_due = nil
       @log.info("takes commands at #{path}")
     rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
-      @log.warn("no commands are taken: #{e.message}")
+      @log.warn("no commands are taken: #{e.message}") unless @control_due
+      @control_due = Clock.now + TRY_AGAIN
+    end
+
+    def tick_control
+      open_control if @control_due && Clock.now >= @control_due
+    end
+
+    # The time at which #tick_control and #take_commands must be called; nil: none.
+    def control_deadline
+      [@control&.deadline, @control_due].compact.min
+    end
+
+    # Seconds until then; nil: no limit.
+    def control_step
+      control_deadline&.then { |time| [time - Clock.now, 0].max }
     end
 
     # Takes what the former program has left. Called before the process forks or loads the application.
@@ -51,7 +70,7 @@ module Bontebok
 
     def close_control
       @control&.close
-      @control = nil
+      @control = @control_due = nil
     end
 
     def take_commands

@@ -31,7 +31,7 @@ module Bontebok
       end
 
       def next_deadline
-        [@adopted.deadline, @control&.deadline, @trial&.deadline, @drain_delay.deadline, service_deadline,
+        [@adopted.deadline, control_deadline, @trial&.deadline, @drain_delay.deadline, service_deadline,
          *(@departure.deadline if @departure && !@stopping), *@deploys.each_value.map(&:deadline)].compact.min
       end
     end

@@ -42,11 +42,6 @@ module Bontebok
       @deadline if @deadline && @deadline > Clock.now
     end
 
-    # Seconds until #deadline; nil: none.
-    def step
-      deadline&.then { |time| [time - Clock.now, 0].max }
-    end
-
     # Accepts clients and reads their requests. The block gets each complete request (a Hash) and its ControlClient,
     # which it must finish, now or later.
     def take(&)
