@@ -17,6 +17,8 @@ module Bontebok
     APPENDED = %i[log stdout].freeze
     # Options with files that the server creates.
     CREATED = %i[pidfile control].freeze
+    # Seconds that a running server may take to respond.
+    WAIT = 1
 
     # values, notes: see Config.
     def initialize(values, notes:)
@@ -50,9 +52,9 @@ module Bontebok
 
     # A server of this configuration has the addresses. A start would fail, but a deploy does not.
     def address_steps
-      return @config[:listen].map { |address| -> { check_address(address) } } unless running?
+      state = state_of_server or return @config[:listen].map { |address| -> { check_address(address) } }
 
-      @note = "a server with the control socket #{@config[:control]} runs: the addresses are not checked"
+      @note = "a server with the control socket #{@config[:control]} #{state}: the addresses are not checked"
       []
     end
 
@@ -79,14 +81,21 @@ module Bontebok
       raise StartError, "#{OptionTable[key].name} #{path}: its directory #{fault}"
     end
 
-    def running?
+    # Returns nil if no server has the control socket. A server that does not respond has it, too: a stopped process
+    # keeps its addresses.
+    def state_of_server
       path = @config[:control]
-      return false if path.nil? || path == OptionTypes::ControlPath::NONE
+      return if path.nil? || path == OptionTypes::ControlPath::NONE
 
-      ControlConnection.ask(path, { "command" => "status" }) { |message| return true if message["server"] }
-      false
+      connection = ControlConnection.new(path)
+      connection.write("command" => "status")
+      return "runs, but does not respond" unless connection.wait(WAIT)
+
+      "runs" if connection.read&.key?("server")
     rescue StartError
-      false
+      nil
+    ensure
+      connection&.close
     end
 
     def options

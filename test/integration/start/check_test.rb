@@ -65,6 +65,16 @@ class CheckTest < Support::TestCase
     server.stop
   end
 
+  # A stopped process has its ports and its control socket, and responds to nobody.
+  def test_a_server_that_does_not_respond_counts_as_running
+    temp_file("tmp/a", "")
+    mute = UNIXServer.new("#{temp_dir}/tmp/bontebok.control")
+    assert_match(/^a server with the control socket .* runs, but does not respond: the addresses are not checked$/,
+                 check("-w", "1"))
+  ensure
+    mute&.close
+  end
+
   private
 
   def check(*args, status: 0, stream: :stdout, **options)
