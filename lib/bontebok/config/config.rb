@@ -22,6 +22,10 @@ module Bontebok
 
     UNREAD = %w[config/puma.rb config/unicorn.rb config/pitchfork.rb].freeze
 
+    # The source of the default in place of a wrong value.
+    WRONG = "default, because the value is wrong"
+    private_constant :WRONG
+
     # A fault that --check reports. status: the exit status of a start with this fault.
     Fault = Struct.new(:message, :status)
 
@@ -77,6 +81,11 @@ module Bontebok
 
     def source(key)
       setting(OptionTable[key]).source
+    end
+
+    # True if the option has its default only because its value is wrong. Without `faults`, never.
+    def wrong?(key)
+      source(key) == WRONG
     end
 
     # True if one of CHOICES has a value for this option.
@@ -165,7 +174,7 @@ module Bontebok
 
     def setting(option)
       @settings[option.key] ||= note_faults { SOURCES.lazy.filter_map { |source| send(source, option) }.first } ||
-                                Setting.new(default(option), "default, because the value is wrong")
+                                Setting.new(default(option), WRONG)
     end
 
     def check_request_limits
