@@ -157,7 +157,7 @@ module Bontebok
     def read_file
       environment = on_command_line(OptionTable[:environment])
       @env["RACK_ENV"] = environment.value if environment
-      style = ConfigStyles::ALL.fetch(self[:config_style])
+      style = ConfigStyles::ALL[self[:config_style]] or return # the style is a fault
       @fixed = {} unless style <= ConfigStyles::Native # these are Rhebok's
       take_habits(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
       file = ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last)

@@ -12,6 +12,13 @@ class CheckFaultsTest < Support::TestCase
     assert_match(/\Abontebok: command line: Listen wants .*\nbontebok: cannot read the rackup file .*\n\z/, err)
   end
 
+  def test_a_file_with_a_wrong_style_is_not_read
+    path = temp_file("bontebok.rb", "raise\n")
+    out, err = Dir.chdir(temp_dir) { check({ listen: ["bad"], config_file: [path], config_style: ["foo"] }) }
+    assert_match(/^ConfigStyle +none +default, because the value is wrong$/, out)
+    assert_match(/\Abontebok: command line: ConfigStyle wants bontebok, puma, .*, not "foo"$/, err)
+  end
+
   private
 
   def check(values)
