@@ -29,6 +29,15 @@ class ConfigVariablesTest < Support::TestCase
     assert_equal "test", config(env: { "RACK_ENV" => "test", "RAILS_ENV" => "production" })[:environment]
   end
 
+  # Sinatra and puma read APP_ENV first.
+  def test_app_env_wins_over_rack_env
+    env = { "APP_ENV" => "staging", "RACK_ENV" => "test", "RAILS_ENV" => "production" }
+    config = config(env: env)
+    assert_equal ["staging", "environment APP_ENV"], [config[:environment], config.source(:environment)]
+    config = config({ config_file: [temp_file("puma.rb", "")] }, env: env)
+    assert_equal "staging", config[:environment]
+  end
+
   def test_a_variable_may_have_any_bytes
     directory = Dir.mkdir(File.join(temp_dir, "Käse")) && "#{temp_dir}/Käse"
     assert_equal directory, config(env: { "TMPDIR" => directory.dup.force_encoding(Encoding::US_ASCII) })[:spool_dir]
