@@ -45,7 +45,8 @@ module Bontebok
       name, text = option.environment_variables.lazy.map { |one| [one, text_of(one)] }.find { |_, one| !one.empty? }
       return unless name
 
-      value = option.read(option.key == :listen ? "#{default_hosts.first}:#{text}" : text, "environment #{name}")
+      text = Address.text(default_hosts.first, text) if option.key == :listen
+      value = option.read(text, "environment #{name}")
       value = default_addresses(value.first.port) if option.key == :listen
       Setting.new(value, "environment #{name}")
     end
