@@ -86,7 +86,6 @@ module Bontebok
       return resume(manager) if ENV.key?(Supervisor::State::VARIABLE)
 
       config = Config.new(command_line.values, notes: command_line.notes)
-      config.warnings.concat(config.unread_files)
       require_relative "../processes/launcher"
       Launcher.new(config, manager: manager).run
     end

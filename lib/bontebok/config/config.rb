@@ -20,7 +20,9 @@ module Bontebok
     include Spreads
     include WorkerCount
 
-    UNREAD = %w[config/puma.rb config/unicorn.rb config/pitchfork.rb].freeze
+    # The usual places of files of other servers. The directory config/puma has a file for each environment.
+    UNREAD = %w[config/puma.rb config/puma/%s.rb config/unicorn.rb config/unicorn.conf.rb config/pitchfork.rb
+                config/pitchfork.conf.rb].freeze
 
     # The source of the default in place of a wrong value.
     WRONG = "default, because the value is wrong"
@@ -134,7 +136,8 @@ module Bontebok
     def unread_files
       return [] if self[:config_file]
 
-      UNREAD.select { |path| File.file?(path) }.map { |path| "#{path} is not read: -c #{path} reads it" }
+      paths = UNREAD.map { |path| format(path, self[:environment]) }.select { |path| File.file?(path) }
+      paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" }
     end
 
     private

@@ -22,9 +22,12 @@ class ConfigHabitsTest < Support::TestCase
   end
 
   def test_a_file_of_another_server_that_is_not_read_causes_a_warning
-    temp_file("config/puma.rb")
+    paths = %w[config/puma.rb config/puma/qa.rb config/unicorn.conf.rb config/pitchfork.conf.rb]
+    paths.each { |path| temp_file(path) }
     Dir.chdir(temp_dir) do
-      assert_equal ["config/puma.rb is not read: -c config/puma.rb reads it"], config.unread_files
+      assert_equal paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" },
+                   config({ environment: ["qa"] }).unread_files
+      refute_includes config.unread_files.join, "qa"
       assert_empty config({ config_file: ["config/puma.rb"] }).unread_files
     end
   end
