@@ -110,13 +110,7 @@ module Bontebok
 
     def store_foreign(flag, value)
       store(foreign(flag), flag, value)
-      refuse_parameters(flag) if FOREIGN[flag] == :listen && @values[:listen].last.include?("?")
       @values[:listen][-1] = "*:#{@values[:listen].last}" if PORTS.include?(flag)
-    end
-
-    # puma's parameters of an address: unix:///run/app.sock?umask=0111
-    def refuse_parameters(flag)
-      raise UsageError, "#{flag} wants an address without parameters: #{@values[:listen].last}"
     end
 
     def ignore_state(value)
