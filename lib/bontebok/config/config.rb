@@ -38,18 +38,18 @@ module Bontebok
     # given      { key => [strings] } of rackup -O; the configuration file wins over these values, as in Rhebok
     # defaults   { key => effective value }, instead of the table's defaults
     # fixed      like defaults; these values also win over the environment
-    # habit      the source of these values, for --check
+    # defaults_source  the source of these values, for --check
     # notes      texts for the log
     # faults     a list that gets each Fault; nil: the first fault raises UsageError, or StartError if a file or
     #            directory is missing
     # one_process  this build has no workers (CoreBuild)
-    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, habit: "default", notes: [], faults: nil, env: ENV,
-                   one_process: CoreBuild.one_process?)
+    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, defaults_source: "default", notes: [], faults: nil,
+                   env: ENV, one_process: CoreBuild.one_process?)
       @one_process = one_process
       @written = written
       @given = given
       @defaults = @fixed = @file = {}
-      take_habits(defaults, fixed, habit)
+      take_style_defaults(defaults, fixed, defaults_source)
       @faults = faults
       @env = env
       @settings = {}
@@ -162,7 +162,7 @@ module Bontebok
       @env["RACK_ENV"] = environment.value if environment
       style = ConfigStyles::ALL[self[:config_style]] or return # the style is a fault
       @fixed = {} unless style <= ConfigStyles::Native # these are Rhebok's
-      take_habits(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
+      take_style_defaults(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
       file = ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last)
       @file = file.entries
       @hooks = file.hooks
@@ -170,7 +170,7 @@ module Bontebok
       WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
     end
 
-    def take_habits(defaults, fixed, source)
+    def take_style_defaults(defaults, fixed, source)
       @defaults = @defaults.merge(defaults.transform_values { |value| Setting.new(value, source) })
       @fixed = @fixed.merge(fixed.transform_values { |value| Setting.new(value, source) })
     end

@@ -6,7 +6,7 @@ require "bontebok/config/config"
 require "bontebok/config/supervisor_config"
 
 # Tests the defaults that come from the server that a configuration file is for.
-class ConfigHabitsTest < Support::TestCase
+class ConfigStyleDefaultsTest < Support::TestCase
   def test_the_style_is_given_or_recognised_by_the_file_name
     path = temp_file("puma-production.rb", "workers 3\n")
     assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
