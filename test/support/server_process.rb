@@ -6,7 +6,7 @@ module Support
   class ServerProcess < ChildProcess
     LISTENING = /listening on (\S+)/
     # Variables that a developer's shell may have. No test may depend on them.
-    ENVIRONMENT = { "RACK_ENV" => nil, "RAILS_ENV" => nil, "PORT" => nil,
+    ENVIRONMENT = { "APP_ENV" => nil, "RACK_ENV" => nil, "RAILS_ENV" => nil, "PORT" => nil,
                     "WEB_CONCURRENCY" => nil, "RAILS_MAX_THREADS" => nil }.freeze
 
     def initialize(*argv, env: {}, **options)

@@ -39,7 +39,7 @@ module Bontebok
       ADDRESS.each_key { |name| check_value(name, name.upcase) }
       listen = { listen: addresses }.compact
       Config.new(environment, given: written.merge(listen), defaults: DEFAULTS.merge(default_address), fixed: FIXED,
-                              habit: "Rhebok's default", notes: advice, env: @env)
+                              defaults_source: "Rhebok's default", notes: advice, env: @env)
             .tap { |config| add_hooks(config.hooks) }
     end
 

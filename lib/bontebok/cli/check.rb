@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
 require_relative "../config/config"
-require_relative "../log/log"
+require_relative "../log/log_files"
+require_relative "../processes/pidfile"
 require_relative "../workers/extension"
 require_relative "../sockets/control/control_connection"
+require_relative "../sockets/control/control_socket"
 require_relative "../sockets/listener_list"
 require_relative "../start_failure"
 require_relative "../workers/app_loader"
@@ -13,21 +15,20 @@ module Bontebok
   # The option --check: makes the checks of a start, without a start. Prints each option with its value and source, the
   # hooks, the warnings, and all faults. Used by CLI.
   class Check
-    # Options with files that the server opens to append.
-    APPENDED = %i[log stdout].freeze
-    # Options with files that the server creates.
-    CREATED = %i[pidfile control].freeze
+    # Seconds that a running server may take to respond.
+    WAIT = 1
 
     # values, notes: see Config.
     def initialize(values, notes:)
       @faults = []
+      @remarks = []
       @config = Config.new(values, notes: notes, faults: @faults)
     end
 
     # Returns the exit status: that of a start with these faults.
     def run
       check_start
-      print_to($stdout, [*options, *hooks, *@config.warnings, *@config.unread_files, *@note])
+      print_to($stdout, [*options, *hooks, *@config.warnings, *@config.unread_files, *@remarks])
       @faults.each { |fault| StartFailure.complain(fault.message) }
       @faults.map(&:status).max || 0
     end
@@ -38,9 +39,10 @@ module Bontebok
       account = checked_account
       steps = [-> { account.act { AppLoader.new(@config[:rackup], nil).check } },
                -> { account.act { WorkerFiles.check_spool_dir(@config) } },
-               -> { Extension.load && account.act { WorkerFiles.check_access_log(@config) } },
-               *APPENDED.map { |key| -> { check_file(key) } }, *CREATED.map { |key| -> { check_directory(key) } }]
-      [*steps, *address_steps].each { |step| @config.note_faults(&step) }
+               -> { check_log(:log, $stderr, account) }, -> { check_log(:stdout, $stdout, account) },
+               -> { check_access_log(account) }]
+      steps.each { |step| @config.note_faults(&step) }
+      check_what_a_server_has(account)
     end
 
     # If this process cannot become the user, the other checks are made as the user of this process.
@@ -48,45 +50,69 @@ module Bontebok
       @config.note_faults { @config.account.check || @config.account } || Account.new
     end
 
-    # A server of this configuration has the addresses. A start would fail, but a deploy does not.
-    def address_steps
-      return @config[:listen].map { |address| -> { check_address(address) } } unless running?
-
-      @note = "a server with the control socket #{@config[:control]} runs: the addresses are not checked"
-      []
+    def check_log(key, stream, account)
+      path = @config[key]
+      LogFiles.check(path, account) unless path.nil? || File.identical?(path, stream)
     end
 
-    def check_address(address)
-      listeners = ListenerList.make(@config, address)
-      listeners.each(&:bind)
+    # A start creates the file of the access log, and the check of the core would create it, too.
+    def check_access_log(account)
+      Extension.load
+      path = @config[:access_log]
+      return account.act { WorkerFiles.check_access_log(@config) } if !path.start_with?("/") || File.exist?(path)
+
+      WorkerFiles.check_access_log(@config, target: File::NULL)
+      LogFiles.check(path, account)
+    end
+
+    # A running server of this configuration has the addresses. A start would fail, but a deploy does not.
+    def check_what_a_server_has(account)
+      if (state = state_of_server)
+        @remarks << "a server with the control socket #{@config[:control]} #{state}: its addresses and its pid file " \
+                    "are not checked"
+      else
+        @config.note_faults { Pidfile.new(@config[:pidfile]).check } if @config[:pidfile]
+        check_control(account)
+        check_addresses unless @config.wrong?(:listen)
+      end
+    end
+
+    # The server starts without a control socket, too.
+    def check_control(account)
+      ControlSocket.check(@config[:control], uid: account.uid) if control?
+    rescue StartError => e
+      @remarks << "no commands are taken: #{e.message}"
+    end
+
+    # All addresses are bound at the same time, because two of them may exclude each other.
+    def check_addresses
+      listeners = @config[:listen].flat_map do |address|
+        @config.note_faults { ListenerList.make(@config, address) } || []
+      end
+      @config.note_faults { ListenerList.check_size(listeners) }
+      listeners.each { |listener| @config.note_faults { listener.bind } }
     ensure
       listeners&.each(&:close)
     end
 
-    def check_file(key)
-      path = @config[key] or return
-      return check_directory(key) unless File.exist?(path)
-
-      raise StartError, "#{OptionTable[key].name} #{path}: the file is not writable" unless File.writable?(path)
+    def control?
+      ![nil, OptionTypes::ControlPath::NONE].include?(@config[:control])
     end
 
-    def check_directory(key)
-      path = @config[key] or return
-      directory = File.dirname(path)
-      return if path == OptionTypes::ControlPath::NONE || (File.directory?(directory) && File.writable?(directory))
+    # Returns nil if no server has the control socket. A server that does not respond has it, too: a stopped process
+    # keeps its addresses.
+    def state_of_server
+      return unless control?
 
-      fault = File.directory?(directory) ? "is not writable" : "does not exist"
-      raise StartError, "#{OptionTable[key].name} #{path}: its directory #{fault}"
-    end
+      connection = ControlConnection.new(@config[:control])
+      connection.write("command" => "status")
+      return "runs, but does not respond" unless connection.wait(WAIT)
 
-    def running?
-      path = @config[:control]
-      return false if path.nil? || path == OptionTypes::ControlPath::NONE
-
-      ControlConnection.ask(path, { "command" => "status" }) { |message| return true if message["server"] }
-      false
+      "runs" if connection.read&.key?("server")
     rescue StartError
-      false
+      nil
+    ensure
+      connection&.close
     end
 
     def options

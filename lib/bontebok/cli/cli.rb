@@ -16,12 +16,14 @@ module Bontebok
     # The commands for a running server (ControlCommand).
     COMMANDS = %w[deploy rollback stop reopen restart-workers workers drain resume status].freeze
 
+    # Commands that are flags here.
+    WORDS = %w[help version].freeze
     # Commands of other servers, and what to type instead.
     START = "`bontebok` starts the server"
     RESTART = "`bontebok deploy` loads new code, `bontebok restart-workers` replaces the workers"
-    ELSEWHERE = { "start" => START, "server" => START, "serve" => START, "restart" => RESTART, "reload" => RESTART,
-                  "phased-restart" => RESTART, "halt" => "`bontebok stop --now` stops the server at once",
-                  "stats" => "`bontebok status` shows the server" }.freeze
+    ADVICE = { "start" => START, "server" => START, "serve" => START, "restart" => RESTART, "reload" => RESTART,
+               "phased-restart" => RESTART, "halt" => "`bontebok stop --now` stops the server at once",
+               "stats" => "`bontebok status` shows the server" }.freeze
 
     # Returns the exit status.
     def self.run(argv)
@@ -29,7 +31,7 @@ module Bontebok
     end
 
     def initialize(argv)
-      @argv = argv
+      @argv = spelled(argv)
     end
 
     def run
@@ -38,13 +40,21 @@ module Bontebok
         when "bench" then bench
         when *COMMANDS then control
         when "completion" then complete
-        when *ELSEWHERE.keys then point_elsewhere
+        when *ADVICE.keys then advise
         else act
         end
       end
     end
 
     private
+
+    # The word may also be the name of a rackup file.
+    def spelled(argv)
+      word, *others = argv
+      return argv if !WORDS.include?(word) || File.exist?(word)
+
+      word == "help" && COMMANDS.include?(others.first) ? [others.first, "--help"] : ["--#{word}", *others]
+    end
 
     def act
       command_line = CommandLine.new(@argv)
@@ -67,10 +77,10 @@ module Bontebok
     end
 
     # The word may also be the name of a rackup file.
-    def point_elsewhere
+    def advise
       return act if File.exist?(@argv.first)
 
-      raise UsageError, "there is no command #{@argv.first}: #{ELSEWHERE.fetch(@argv.first)}"
+      raise UsageError, "there is no command #{@argv.first}: #{ADVICE.fetch(@argv.first)}"
     end
 
     def control
@@ -86,7 +96,6 @@ module Bontebok
       return resume(manager) if ENV.key?(Supervisor::State::VARIABLE)
 
       config = Config.new(command_line.values, notes: command_line.notes)
-      config.warnings.concat(config.unread_files)
       require_relative "../processes/launcher"
       Launcher.new(config, manager: manager).run
     end

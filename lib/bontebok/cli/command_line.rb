@@ -18,6 +18,8 @@ module Bontebok
                 "--port" => :listen, "-P" => :pidfile }.freeze
     # FOREIGN flags whose value is a port of all addresses.
     PORTS = %w[-p --port].freeze
+    # puma's value of -C for "no configuration file".
+    NO_FILE = "-"
     # puma's flag for "no access log".
     QUIET = %w[-q --quiet].freeze
     # puma's file for pumactl.
@@ -26,12 +28,18 @@ module Bontebok
     NO_STATE = "-S has no effect: `bontebok status` shows the state of the server"
 
     # Flags of other servers. For these flags, the message FOREGROUND is shown.
-    DAEMON = %w[-d -D --daemonize].freeze
+    DAEMON = %w[-d -D --daemon --daemonize].freeze
     FOREGROUND = "the server stays in the foreground; a service manager runs it in the background, restarts it and " \
                  "keeps its log: docs/DEPLOYMENT.md shows it with systemd"
 
-    # Flags of rackup, and our flags for the same thing.
-    ELSEWHERE = { "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT" }.freeze
+    # Flags of other servers, and what to type here.
+    ELSEWHERE = { "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT", "--redirect-stdout" => "--stdout FILE",
+                  "--redirect-stderr" => "--log FILE", "--log-requests" => "--access-log -",
+                  "--silent" => "--log-level error", "--timeout" => "--request-timeout",
+                  "--deploy-timeout" => "--worker-boot-timeout", "--no-config" => "-c #{File::NULL}",
+                  "--dir" => "--directory", "--env" => "--environment", "--group" => "--user USER:GROUP",
+                  "-R" => "--rackup FILE", "-I" => "RUBYLIB=DIR bontebok",
+                  "--include" => "RUBYLIB=DIR bontebok" }.freeze
 
     # action: :serve, :check, :help or :version. topic: the Option of `--help OPTION`, or nil. values: { key => [text,
     # ...] }. notes: texts for the log.
@@ -109,14 +117,17 @@ module Bontebok
     end
 
     def store_foreign(flag, value)
-      store(foreign(flag), flag, value)
-      refuse_parameters(flag) if FOREIGN[flag] == :listen && @values[:listen].last.include?("?")
-      @values[:listen][-1] = "*:#{@values[:listen].last}" if PORTS.include?(flag)
+      option = foreign(flag)
+      store(option, flag, value)
+      values = @values[option.key]
+      values[-1] = address(flag, values.last) if PORTS.include?(flag)
+      values[-1] = File::NULL if flag == "-C" && values.last == NO_FILE
     end
 
-    # puma's parameters of an address: unix:///run/app.sock?umask=0111
-    def refuse_parameters(flag)
-      raise UsageError, "#{flag} wants an address without parameters: #{@values[:listen].last}"
+    def address(flag, port)
+      return "*:#{port}" if (0..65_535).cover?(Integer(port, 10, exception: false))
+
+      raise UsageError, "#{flag} wants a port from 0 to 65535, not #{port.inspect}"
     end
 
     def ignore_state(value)

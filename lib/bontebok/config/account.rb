@@ -81,6 +81,16 @@ module Bontebok
       act { File.open(path, "a") }
     end
 
+    # Makes the checks of #append, and creates no file. Raises SystemCallError.
+    def check_append(path)
+      directory = File.dirname(path)
+      raise Errno::EISDIR if File.directory?(path)
+      raise Errno::ENOENT unless File.directory?(directory)
+      return if act { File.writable?(File.exist?(path) ? path : directory) }
+
+      raise Errno::EACCES if File.exist?(path) || File.symlink?(path) || !change? || !roots_own?(directory)
+    end
+
     def described(message)
       change? || @assumed ? "as the user #{@name}: #{message}" : message
     end

@@ -13,14 +13,19 @@ module Bontebok
     LONGEST_PATH = 107
     PATTERN = %r{\A(?:(?:\[(?<v6>[0-9A-Fa-f:.%]+[^\]]*)\]|(?<host>\*|[^\s:/\[\]@*]+)):)?(?<port>\d{1,5})\z}
 
+    # Parameters of puma's addresses, such as unix:///run/app.sock?umask=0111, and the options for the same thing.
+    PARAMETERS = { "umask" => "--socket-mode", "mode" => "--socket-mode", "backlog" => "--backlog" }.freeze
+
     attr_reader :host, :port, :path
 
     class << self
       # Raises OptionTypes::Invalid.
       def parse(text)
+        raise OptionTypes::Invalid, "an address without TLS, which is left to a proxy" if text.start_with?("ssl:")
+
+        refuse_parameter(text.b[/\?(\w+)=/, 1])
         return unix(text) if text.start_with?("unix:")
         return unix("unix:#{text}") if text.start_with?("/")
-        raise OptionTypes::Invalid, "an address without TLS, which is left to a proxy" if text.start_with?("ssl:")
 
         match = (PATTERN.match(text.delete_prefix("tcp://")) if text.valid_encoding?)
         raise OptionTypes::Invalid, FORMS unless match
@@ -38,6 +43,13 @@ module Bontebok
       end
 
       private
+
+      def refuse_parameter(name)
+        return unless name
+
+        option = PARAMETERS[name]
+        raise OptionTypes::Invalid, "an address without ?#{name}=#{" (see #{option})" if option}"
+      end
 
       def unix(text)
         path = text.delete_prefix("unix:")

@@ -20,7 +20,13 @@ module Bontebok
     include Spreads
     include WorkerCount
 
-    UNREAD = %w[config/puma.rb config/unicorn.rb config/pitchfork.rb].freeze
+    # The usual places of files of other servers. The directory config/puma has a file for each environment.
+    UNREAD = %w[config/puma.rb config/puma/%s.rb config/unicorn.rb config/unicorn.conf.rb config/pitchfork.rb
+                config/pitchfork.conf.rb].freeze
+
+    # The source of the default in place of a wrong value.
+    WRONG = "default, because the value is wrong"
+    private_constant :WRONG
 
     # A fault that --check reports. status: the exit status of a start with this fault.
     Fault = Struct.new(:message, :status)
@@ -32,18 +38,18 @@ module Bontebok
     # given      { key => [strings] } of rackup -O; the configuration file wins over these values, as in Rhebok
     # defaults   { key => effective value }, instead of the table's defaults
     # fixed      like defaults; these values also win over the environment
-    # habit      the source of these values, for --check
+    # defaults_source  the source of these values, for --check
     # notes      texts for the log
     # faults     a list that gets each Fault; nil: the first fault raises UsageError, or StartError if a file or
     #            directory is missing
     # one_process  this build has no workers (CoreBuild)
-    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, habit: "default", notes: [], faults: nil, env: ENV,
-                   one_process: CoreBuild.one_process?)
+    def initialize(written = {}, given: {}, defaults: {}, fixed: {}, defaults_source: "default", notes: [], faults: nil,
+                   env: ENV, one_process: CoreBuild.one_process?)
       @one_process = one_process
       @written = written
       @given = given
       @defaults = @fixed = @file = {}
-      take_habits(defaults, fixed, habit)
+      take_style_defaults(defaults, fixed, defaults_source)
       @faults = faults
       @env = env
       @settings = {}
@@ -77,6 +83,11 @@ module Bontebok
 
     def source(key)
       setting(OptionTable[key]).source
+    end
+
+    # True if the option has its default only because its value is wrong. Without `faults`, never.
+    def wrong?(key)
+      source(key) == WRONG
     end
 
     # True if one of CHOICES has a value for this option.
@@ -125,7 +136,8 @@ module Bontebok
     def unread_files
       return [] if self[:config_file]
 
-      UNREAD.select { |path| File.file?(path) }.map { |path| "#{path} is not read: -c #{path} reads it" }
+      paths = UNREAD.map { |path| format(path, self[:environment]) }.select { |path| File.file?(path) }
+      paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" }
     end
 
     private
@@ -144,28 +156,38 @@ module Bontebok
       @directory = WorkingDirectory.name
     end
 
-    # RACK_ENV is set before the file is read, because the file may use it.
     def read_file
-      environment = on_command_line(OptionTable[:environment])
-      @env["RACK_ENV"] = environment.value if environment
-      style = ConfigStyles::ALL.fetch(self[:config_style])
+      style = ConfigStyles::ALL[self[:config_style]] or return # the style is a fault
       @fixed = {} unless style <= ConfigStyles::Native # these are Rhebok's
-      take_habits(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
-      file = ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env)
+      take_style_defaults(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
+      file = with_rack_env do
+        ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env)
+      end
       @file = file.entries
       @hooks = file.hooks
       @warnings += file.warnings
       WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
     end
 
-    def take_habits(defaults, fixed, source)
+    # RACK_ENV is set while the file is read, because the file may use it.
+    def with_rack_env
+      former = @env["RACK_ENV"]
+      option = OptionTable[:environment]
+      environment = on_command_line(option) || in_environment(option)
+      @env["RACK_ENV"] = environment.value if environment
+      yield
+    ensure
+      @env["RACK_ENV"] = former
+    end
+
+    def take_style_defaults(defaults, fixed, source)
       @defaults = @defaults.merge(defaults.transform_values { |value| Setting.new(value, source) })
       @fixed = @fixed.merge(fixed.transform_values { |value| Setting.new(value, source) })
     end
 
     def setting(option)
       @settings[option.key] ||= note_faults { SOURCES.lazy.filter_map { |source| send(source, option) }.first } ||
-                                Setting.new(default(option), "default, because the value is wrong")
+                                Setting.new(default(option), WRONG)
     end
 
     def check_request_limits

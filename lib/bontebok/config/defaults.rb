@@ -40,7 +40,10 @@ module Bontebok
       default_hosts.map { |host| Address.new(host: host, port: port) }
     end
 
+    # Defaults of another server have hosts of their own.
     def default_hosts
+      return @defaults[:listen].value.map(&:host) if @defaults.key?(:listen)
+
       development? ? Loopback.addresses : ["0.0.0.0"]
     end
   end

@@ -9,7 +9,7 @@ module Bontebok
     # The sources of explicit choices. Values of other sources can be ignored. For example, a server that gets its
     # sockets from systemd or start_server ignores $PORT.
     CHOICES = %i[on_command_line in_file given by_timeout].freeze
-    SOURCES = [*CHOICES, :fixed, :in_environment, :by_habit, :by_default].freeze
+    SOURCES = [*CHOICES, :fixed, :in_environment, :by_style, :by_default].freeze
     # The default configuration file.
     FILE = "config/bontebok.rb"
 
@@ -45,7 +45,8 @@ module Bontebok
       name, text = option.environment_variables.lazy.map { |one| [one, text_of(one)] }.find { |_, one| !one.empty? }
       return unless name
 
-      value = option.read(option.key == :listen ? "#{default_hosts.first}:#{text}" : text, "environment #{name}")
+      text = Address.text(default_hosts.first, text) if option.key == :listen
+      value = option.read(text, "environment #{name}")
       value = default_addresses(value.first.port) if option.key == :listen
       Setting.new(value, "environment #{name}")
     end
@@ -60,9 +61,9 @@ module Bontebok
     end
 
     # A default of the configuration file's style, of RackupOptions or of RailsOptions. It replaces the table's default.
-    def by_habit(option)
-      habit = @defaults.fetch(option.key) { return }
-      habit.value.respond_to?(:call) ? Setting.new(habit.value.call(self), habit.source) : habit
+    def by_style(option)
+      found = @defaults.fetch(option.key) { return }
+      found.value.respond_to?(:call) ? Setting.new(found.value.call(self), found.source) : found
     end
 
     def by_default(option)

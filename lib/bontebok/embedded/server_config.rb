@@ -24,7 +24,7 @@ module Bontebok
       def for(options)
         given = options.to_h { |name, value| option(name).then { |one| [one.key, one.read(value, CALLER)] } }
         env = ENV.slice(*OptionTable[:environment].environment_variables)
-        Config.new(defaults: DEFAULTS.merge(given), habit: CALLER, env: env)
+        Config.new(defaults: DEFAULTS.merge(given), defaults_source: CALLER, env: env)
       rescue UsageError => e
         raise ArgumentError, e.message
       end

@@ -46,6 +46,11 @@ module Bontebok
         end
       end
 
+      # Checks that a file can be opened, and creates no file. Raises StartError.
+      def check(path, account)
+        explained(path, account) { account.check_append(path) }
+      end
+
       private
 
       def steps(config)

@@ -42,6 +42,12 @@ module Bontebok
       @log.info("draining: stops in #{@seconds} s")
     end
 
+    # Begins the stop without the rest of the delay, or without the delay.
+    def skip
+      @begun = true
+      finish
+    end
+
     def tick
       finish if @deadline && Clock.now >= @deadline
     end

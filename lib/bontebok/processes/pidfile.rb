@@ -44,14 +44,12 @@ module Bontebok
 
     # Raises StartError if the file cannot be written, or if it holds the pid of a server that lives.
     def write
-      owner = number
-      raise StartError, "#{@path} has the pid of a running server: #{owner}" if lives?(owner)
+      prepare { File.rename(temporary, @path) }
+    end
 
-      write_temporary
-      File.rename(temporary, @path)
-    rescue SystemCallError => e
-      FileUtils.rm_f(temporary)
-      raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, @path)}"
+    # Makes the checks of #write, and leaves the file as it is. Raises StartError.
+    def check
+      prepare { raise Errno::EISDIR if File.directory?(@path) }
     end
 
     # Removes the file if it holds the pid of this process. Another server and forked processes have other pids.
@@ -62,6 +60,19 @@ module Bontebok
     end
 
     private
+
+    # The block gets the file under its temporary name.
+    def prepare
+      owner = number
+      raise StartError, "#{@path} has the pid of a running server: #{owner}" if lives?(owner)
+
+      write_temporary
+      yield
+    rescue SystemCallError => e
+      raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, @path)}"
+    ensure
+      FileUtils.rm_f(temporary)
+    end
 
     # EXCL: the file must be new. In a directory where other users may write, one of them could have put a link there.
     def write_temporary

@@ -18,9 +18,13 @@ module Bontebok
       def of(config, adopted: [], former: [], names: HostNames)
         list = adopted.map { |entry| adopt(config, entry) } + former.select(&:origin)
         list.concat(own(config, list, former - list, names)) if list.empty? || config.chosen?(:listen)
-        raise StartError, "cannot listen on more than #{MOST} addresses" if list.size > MOST
-
+        check_size(list)
         list
+      end
+
+      # Raises StartError.
+      def check_size(list)
+        raise StartError, "cannot listen on more than #{MOST} addresses" if list.size > MOST
       end
 
       # The listeners of one address. adopted: the adopted listeners. Raises StartError.

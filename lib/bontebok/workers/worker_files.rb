@@ -17,10 +17,10 @@ module Bontebok
         raise StartError, "SpoolDir #{directory} is not a writable directory"
       end
 
-      # Without this check, a worker would fail to open the access log when the application is loaded. Raises UsageError
-      # or StartError.
-      def check_access_log(config)
-        Core::Worker.check_access_log(config.core_settings)
+      # Without this check, a worker would fail to open the access log when the application is loaded. target: the
+      # access log. Raises UsageError or StartError.
+      def check_access_log(config, target: config[:access_log])
+        Core::Worker.check_access_log(config.core_settings.merge(access_log: target))
       rescue ArgumentError => e
         raise UsageError, "access log: #{e.message}"
       rescue SystemCallError => e

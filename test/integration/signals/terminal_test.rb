@@ -26,6 +26,17 @@ class TerminalTest < Support::TestCase
     end
   end
 
+  # The port must be free when the developer starts the server again.
+  def test_a_closed_terminal_ends_the_drain_delay
+    [%w[-w 0], %w[-w 1]].product([true, false]).each do |args, drains|
+      start(*server(*args, "--drain-delay", "60"))
+      Process.kill("TERM", @server) && wait_for(/draining: stops in 60/) if drains
+      close_terminal
+      assert_ended
+      assert_match(/the terminal is closed$/, log)
+    end
+  end
+
   # The server is a job of the shell that the terminal runs.
   def test_a_closed_terminal_ends_the_server_of_its_shell
     start("sh", "-i") { |writer| writer.puts(server.shelljoin) }

@@ -35,7 +35,7 @@ class CheckTest < Support::TestCase
       bontebok: cannot read the rackup file #{File.realpath(temp_dir)}/gone.ru: No such file or directory
       bontebok: SpoolDir /none is not a writable directory
       bontebok: access log: format: no } after %{a
-      bontebok: Pidfile #{File.realpath(temp_dir)}/none/a.pid: its directory does not exist
+      bontebok: cannot write the file #{File.realpath(temp_dir)}/none/a.pid: its directory does not exist
     TEXT
   end
 
@@ -43,7 +43,42 @@ class CheckTest < Support::TestCase
   def test_logs_may_be_streams
     assert_match(%r{^Log +/dev/stderr }, check("--log", "/dev/stderr", "--stdout", File::NULL))
     text = check("--log", "none/a.log", status: 1, stream: :stderr)
-    assert_match(%r{: Log .*none/a.log: its directory does not exist$}, text)
+    assert_match(%r{: cannot write to .*none/a.log: its directory does not exist$}, text)
+  end
+
+  def test_a_directory_is_no_file
+    text = check("--log", ".", "--stdout", ".", "--pidfile", ".", status: 1, stream: :stderr)
+    assert_equal <<~TEXT, text
+      bontebok: cannot write to #{File.realpath(temp_dir)}: Is a directory
+      bontebok: cannot write the file #{File.realpath(temp_dir)}: Is a directory
+    TEXT
+  end
+
+  def test_the_pid_file_of_a_running_server_is_a_fault
+    temp_file("a.pid", "#{Process.pid}\n")
+    text = check("--pidfile", "a.pid", status: 1, stream: :stderr)
+    assert_match(/a.pid has the pid of a running server: #{Process.pid}$/, text)
+    assert_equal ["a.pid"], Dir.children(temp_dir).grep(/pid/)
+  end
+
+  # The user of the application opens the logs. If a log is missing, root creates it for the user.
+  def test_logs_belong_to_the_user
+    skip "only root can become another user" unless Process.euid.zero?
+
+    File.chmod(0o755, temp_dir)
+    File.chmod(0o600, temp_file("a", ""))
+    text = check("--user", "nobody", "--log", "a", status: 1, stream: :stderr)
+    assert_match(/as the user nobody: cannot write to .*a: Permission denied$/, text)
+    check("--user", "nobody", "--log", "new.log", "--access-log", "#{temp_dir}/access.log")
+    assert_empty Dir.children(temp_dir).grep(/log/)
+  end
+
+  # A start without a control socket only warns.
+  def test_a_control_socket_that_cannot_be_made_is_a_warning
+    temp_file("a", "")
+    text = [check("--control", "none/c"), check("--control", "a")].join
+    assert_match(%r{^no commands are taken: .*/none/c: its directory does not exist$}, text)
+    assert_match(%r{^no commands are taken: .*/a: the file is not a socket$}, text)
   end
 
   def test_addresses_are_tried
@@ -57,12 +92,33 @@ class CheckTest < Support::TestCase
     other&.close
   end
 
+  def test_addresses_exclude_each_other
+    port = (held = Support::HeldPort.new("::")).number
+    [["0.0.0.0:#{port}", "127.0.0.1:#{port}"], ["*:#{port}", "[::]:#{port}"]].each do |first, second|
+      text = check("-l", first, "-l", second, listen: nil, status: 1, stream: :stderr)
+      assert_equal "bontebok: cannot listen on #{second}: Address already in use\n", text
+    end
+  ensure
+    held&.release
+  end
+
   # A deploy is checked while the old release serves.
   def test_the_addresses_of_a_running_server_are_not_checked
     temp_file("tmp/a", "")
     server = start_bontebok(rackup: APP, args: ["-w", "1"])
-    assert_match(/^a server with the control socket .* runs: the addresses are not checked$/, check("-w", "1"))
+    assert_match(/^a server with the control socket .* runs: its addresses and its pid file are not checked$/,
+                 check("-w", "1"))
     server.stop
+  end
+
+  # A stopped process has its ports and its control socket, and responds to nobody.
+  def test_a_server_that_does_not_respond_counts_as_running
+    temp_file("tmp/a", "")
+    mute = UNIXServer.new("#{temp_dir}/tmp/bontebok.control")
+    assert_match(/^a server with the control socket .* runs, but does not respond: its addresses and /,
+                 check("-w", "1"))
+  ensure
+    mute&.close
   end
 
   private

@@ -17,6 +17,18 @@ class CLIRackupTest < Support::TestCase
     server.wait_for_output(/options in a line that begins with #\\ are ignored/)
   end
 
+  # rackup gives the application to the server.
+  def test_a_file_of_another_server_is_named
+    temp_file("config/puma.rb", "")
+    unread = %r{warn .* config/puma.rb is not read: `bontebok -c config/puma.rb` reads it$}
+    server = start_bontebok(args: ["-w", "1"], rackup: "run ->(_) { [200, {}, []] }\n")
+    server.wait_for_output(unread)
+    rackup = start_process("bundle", "exec", "rackup", "-s", "bontebok", "-O", "Listen=unix:#{temp_dir}/b.sock",
+                           "-O", "MaxWorkers=1", chdir: temp_dir)
+    rackup.wait_for_output(unread)
+    [server, rackup].each { |one| assert_equal 0, one.stop.exitstatus }
+  end
+
   def test_a_ruby_file_is_served
     path = temp_file("my_app.rb", "module MyApp\n  def self.call(_) = [200, {}, ['from ' + __FILE__]]\nend\n")
     server = start_bontebok(args: ["-w", "1", path])

@@ -44,6 +44,15 @@ class CLITest < Support::TestCase
     assert_equal [0, "bontebok #{Bontebok::VERSION}\n", ""], run_cli("--version")
   end
 
+  def test_help_and_version_may_be_words
+    assert_equal [run_cli("--version"), run_cli("--help", "-w")], [run_cli("version"), run_cli("help", "-w")]
+    assert_equal run_cli("deploy", "--help"), run_cli("help", "deploy")
+    Dir.chdir(temp_dir) do
+      temp_file("version", "")
+      assert_match(/^Rackup +version +command line$/, run_cli("version", "--check")[1])
+    end
+  end
+
   def test_a_command_of_another_server_is_answered_with_what_to_type
     assert_equal [2, "", "bontebok: there is no command start: `bontebok` starts the server\n"],
                  run_cli("start", "-w", "2")

@@ -55,6 +55,15 @@ class AddressTest < Minitest::Test
     assert_refused "an address without TLS, which is left to a proxy", "ssl://127.0.0.1:80?key=a"
   end
 
+  # Without this check, the parameters would be a part of the file name.
+  def test_parameters_of_puma_are_rejected
+    { "unix:///a?umask=0111" => "?umask= (see --socket-mode)", "/a?mode=777" => "?mode= (see --socket-mode)",
+      "unix:a?backlog=9" => "?backlog= (see --backlog)", "tcp://h:80?backlog=9" => "?backlog= (see --backlog)",
+      "unix:/a?low_latency=true" => "?low_latency=" }
+      .each { |text, part| assert_refused "an address without #{part}", text }
+    assert_equal "unix:/a?", Address.parse("/a?").to_s
+  end
+
   def test_other_texts_are_rejected
     assert_refused Address::FORMS, "", ":80", "host:", "host", "::1:80", "[::1]", "a b:80", "host:80/x", "http://h:80",
                    "\xff", "\xff:80", "-1", "1.2.3.4:+80", "80\n", "x@y:80", "*"

@@ -22,12 +22,15 @@ class ConfigTest < Support::TestCase
   end
 
   # The code in the configuration file can read RACK_ENV.
-  def test_the_file_sees_the_environment_of_the_command_line
+  def test_the_file_sees_the_environment_of_the_command_line_or_of_rails
     path = temp_file("bontebok.rb", "server ENV.fetch('RACK_ENV')\n")
-    before = ENV.fetch("RACK_ENV", nil)
+    before = ENV.to_h
+    ENV.update("APP_ENV" => nil, "RACK_ENV" => nil, "RAILS_ENV" => "rails")
     assert_equal "line", config({ environment: ["line"], config_file: [path] }, env: ENV)[:server]
+    rails = config({ config_file: [path] }, env: ENV)
+    assert_equal ["rails", "environment RAILS_ENV"], [rails[:server], rails.source(:environment)]
   ensure
-    ENV["RACK_ENV"] = before
+    ENV.replace(before)
   end
 
   # The file names look like the names of two other sources of values: "default" and "environment".

@@ -29,6 +29,22 @@ class ConfigVariablesTest < Support::TestCase
     assert_equal "test", config(env: { "RACK_ENV" => "test", "RAILS_ENV" => "production" })[:environment]
   end
 
+  # Sinatra and puma read APP_ENV first.
+  def test_app_env_wins_over_rack_env
+    env = { "APP_ENV" => "staging", "RACK_ENV" => "test", "RAILS_ENV" => "production" }
+    config = config(env: env)
+    assert_equal ["staging", "environment APP_ENV"], [config[:environment], config.source(:environment)]
+    config = config({ config_file: [temp_file("puma.rb", "")] }, env: env)
+    assert_equal "staging", config[:environment]
+  end
+
+  # foreman and Heroku set PORT. The file of the other server decides which addresses are served.
+  def test_port_has_the_host_of_the_default_address
+    assert_equal "*:5000", config({ config_file: [temp_file("puma.rb", "")] }, env: { "PORT" => "5000" })[:listen].join
+    unicorn = config({ config_file: [temp_file("unicorn.rb", "")] }, env: { "PORT" => "5000" })
+    assert_equal ["0.0.0.0:5000", "environment PORT"], [unicorn[:listen].join, unicorn.source(:listen)]
+  end
+
   def test_a_variable_may_have_any_bytes
     directory = Dir.mkdir(File.join(temp_dir, "Käse")) && "#{temp_dir}/Käse"
     assert_equal directory, config(env: { "TMPDIR" => directory.dup.force_encoding(Encoding::US_ASCII) })[:spool_dir]

@@ -37,6 +37,14 @@ class DrainDelayTest < Minitest::Test
     assert_equal 1, @stops
   end
 
+  # The terminal of the server is closed.
+  def test_the_delay_can_be_left_out
+    [make(5), make(5).tap { |delay| at(0) { delay.begin(ready: true) } }].each_with_index do |delay, before|
+      delay.skip
+      assert_equal [before + 1, true, nil], [@stops, delay.begun?, delay.deadline]
+    end
+  end
+
   def test_without_a_delay_the_stop_begins_at_once
     delay = make(0)
     delay.begin(ready: true)

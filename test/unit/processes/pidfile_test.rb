@@ -28,6 +28,16 @@ class PidfileTest < Support::TestCase
     end
   end
 
+  def test_a_check_changes_nothing
+    @pidfile.check
+    assert_empty Dir.children(temp_dir)
+    File.write(@path, "#{Process.ppid}\n")
+    assert_raises(Bontebok::StartError) { @pidfile.check }
+    error = assert_raises(Bontebok::StartError) { Bontebok::Pidfile.new(temp_dir).check }
+    assert_equal "cannot write the file #{temp_dir}: Is a directory", error.message
+    assert_equal "#{Process.ppid}\n", File.read(@path)
+  end
+
   def test_a_stale_file_is_replaced
     ended = start_process("true").tap(&:wait).pid
     [ended, Process.pid, "", "nonsense", -1, 1 << 70].each do |text|

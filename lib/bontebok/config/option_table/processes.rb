@@ -35,7 +35,7 @@ module Bontebok
         Option.new("Environment", WORD, "development",
                    "Environment of the application, set as RACK_ENV. A response 500 shows the backtrace in " \
                    "development only.",
-                   section: TITLE, short: "E", environment_variables: %w[RACK_ENV RAILS_ENV]),
+                   section: TITLE, short: "E", environment_variables: %w[APP_ENV RACK_ENV RAILS_ENV]),
         Option.new("Rackup", FILE, "config.ru",
                    "Rackup file of the application. A Ruby file is possible, too: my_app.rb defines the application " \
                    "as the constant MyApp. The file may also be the last argument of the command, without a flag.",

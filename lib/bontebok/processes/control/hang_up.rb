@@ -4,7 +4,8 @@ require_relative "../../system/terminal"
 
 module Bontebok
   # The effect of HUP. A closed terminal stops the server of a developer. Otherwise SignalHup decides. Supervisor and
-  # SingleProcess include this module. They have #reopen, the effect of SignalHup reopen, and set @terminal.
+  # SingleProcess include this module. They have #reopen, the effect of SignalHup reopen. They set @terminal and
+  # @drain_delay.
   module HangUp
     private
 
@@ -27,11 +28,12 @@ module Bontebok
       @terminal.watch { @events.push("HUP") } if @config.interactive?
     end
 
+    # DrainDelay does not apply, because the developer may start the next server in another terminal.
     def end_with_terminal
-      return if stops?
+      return if ends? || @departure
 
       @log.info("the terminal is closed")
-      handle("TERM")
+      @drain_delay.skip
     end
   end
 end

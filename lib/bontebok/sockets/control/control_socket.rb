@@ -18,6 +18,19 @@ module Bontebok
     BACKLOG = 1024
     MODE = 0o600
 
+    class << self
+      # Checks that #initialize can create the socket. Raises StartError.
+      def check(path, uid: nil)
+        bind(path, uid, UnixListener).close
+      end
+
+      # Returns the bound listener.
+      def bind(path, uid, kind)
+        access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
+        kind.new(Address.new(path: path), backlog: BACKLOG, access: access).tap(&:bind)
+      end
+    end
+
     attr_reader :path, :listener
 
     # uid: the user of the application, who gets the file; nil: nobody but the owner of the process. shared: the path
@@ -27,7 +40,7 @@ module Bontebok
     def initialize(path, uid: nil, shared: false, listener: nil)
       @path = path
       @users = [0, Process.euid, *uid]
-      @listener = listener || listen(uid, shared ? SharedUnixListener : UnixListener)
+      @listener = listener || ControlSocket.bind(path, uid, shared ? SharedUnixListener : UnixListener).tap(&:listen)
       @clients = []
     end
 
@@ -63,14 +76,6 @@ module Bontebok
     end
 
     private
-
-    def listen(uid, kind)
-      access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
-      kind.new(Address.new(path: path), backlog: BACKLOG, access: access).tap do |listener|
-        listener.bind
-        listener.listen
-      end
-    end
 
     # client: nil if none was accepted.
     def hear(client)

@@ -6,7 +6,7 @@ require "bontebok/config/config"
 require "bontebok/config/supervisor_config"
 
 # Tests the defaults that come from the server that a configuration file is for.
-class ConfigHabitsTest < Support::TestCase
+class ConfigStyleDefaultsTest < Support::TestCase
   def test_the_style_is_given_or_recognised_by_the_file_name
     path = temp_file("puma-production.rb", "workers 3\n")
     assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
@@ -22,9 +22,12 @@ class ConfigHabitsTest < Support::TestCase
   end
 
   def test_a_file_of_another_server_that_is_not_read_causes_a_warning
-    temp_file("config/puma.rb")
+    paths = %w[config/puma.rb config/puma/qa.rb config/unicorn.conf.rb config/pitchfork.conf.rb]
+    paths.each { |path| temp_file(path) }
     Dir.chdir(temp_dir) do
-      assert_equal ["config/puma.rb is not read: -c config/puma.rb reads it"], config.unread_files
+      assert_equal paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" },
+                   config({ environment: ["qa"] }).unread_files
+      refute_includes config.unread_files.join, "qa"
       assert_empty config({ config_file: ["config/puma.rb"] }).unread_files
     end
   end
