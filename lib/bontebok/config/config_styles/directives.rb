@@ -54,6 +54,11 @@ module Bontebok
         self.class::LIBRARIES.each { |name| load_library(name) }
       end
 
+      # No other server has this hook.
+      def before_worker_drain(hook = nil, &block)
+        @configuration.add_hook(:before_worker_drain, hook || block)
+      end
+
       private
 
       # Since Ruby 4, the library logger is a gem, which the bundle need not have. A file that needs a missing library

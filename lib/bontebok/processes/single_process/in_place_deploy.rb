@@ -20,7 +20,7 @@ module Bontebok
         @service.reload
         return @log.info("#{reason}: the server stops already") if @deadline || @departure
         return @log.info("#{reason}: the server still starts") unless @lanes
-        return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
+        return @log.error("#{reason}: rackup or `rails server` has loaded the application: restart the server") if @app
 
         @log.info("#{reason}: the process is executed again when its requests are finished")
         @kept = PassedListeners.keep(@listeners)

@@ -107,7 +107,7 @@ module Bontebok
           when :good then @masters.go_on(child)
           when :bad then @masters.take_back(child, "has too many errors")
           when :crashed then @masters.take_back(child, "has lost a worker, which has ended by itself")
-          when :few then @masters.take_back(child, "got too few requests to judge it")
+          when :few then @masters.take_back(child, "got fewer than #{Canary::LEAST} requests: a longer --for may help")
           end
         end
       end
@@ -184,7 +184,7 @@ module Bontebok
         @service.reload
         return @log.info("#{reason}: the server stops already") if @stopping || @departure
         return @log.info("#{reason}: the server still starts") if @steps.any?
-        return @log.error("#{reason}: the application was loaded by rackup, so only a restart deploys") if @app
+        return @log.error("#{reason}: rackup or `rails server` has loaded the application: restart the server") if @app
 
         @log.info("#{reason}: a new master is executed")
         @masters.renew

@@ -44,6 +44,12 @@ class ConfigStylesPumaHooksTest < Support::TestCase
     assert_equal [0, 9, :status], hooks.run(:after_worker_exit, Worker.new(1, 9), :status)
   end
 
+  # puma has no such hook.
+  def test_a_worker_that_drains_runs_our_hook
+    assert_equal 1,
+                 read("before_worker_drain { |worker| worker.number }").hooks.run(:before_worker_drain, Worker.new(1))
+  end
+
   def test_before_fork_runs_once
     hooks = read("count = 0\nbefore_fork { server count += 1 }\ndef server(count) = $stdout.puts(count)\n").hooks
     assert_output("1\n") { 2.times { hooks.run(:before_fork, Worker.new(1)) } }
