@@ -40,8 +40,8 @@ module Bontebok
       after_fork { |worker| Connections.connect("worker \#{worker.number}") }
       ```
 
-      In the file, `ENV["RACK_ENV"]` has the value of `-E`, `APP_ENV` or `RAILS_ENV`. The value `nil` means that the file
-      does not set the option. If the file calls an unknown method, the start fails with a message that names file and
+      In the file, `ENV["RACK_ENV"]` has the value of `-E`, `APP_ENV` or `RAILS_ENV`. The value `nil` means that the
+      file does not set the option. If the file calls an unknown method, the start fails with a message that names file and
       line.
 
       Configuration files for Rhebok, unicorn, pitchfork and puma work unchanged. Rhebok's files have the syntax above.
