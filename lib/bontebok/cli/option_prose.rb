@@ -41,8 +41,8 @@ module Bontebok
       ```
 
       In the file, `ENV["RACK_ENV"]` has the value of `-E`, `APP_ENV` or `RAILS_ENV`. The value `nil` means that the
-      file does not set the option. If the file calls an unknown method, the start fails with a message that names file and
-      line.
+      file does not set the option. If the file calls an unknown method, the start fails with a message that names file
+      and line.
 
       Configuration files for Rhebok, unicorn, pitchfork and puma work unchanged. Rhebok's files have the syntax above.
       `--config-style` sets the syntax of a file. Without this option, a file is read as a file for one of these servers
@@ -74,9 +74,9 @@ module Bontebok
       | `on_error { \\|exception, env\\| }` | worker | the application has raised, in `call` or in the body |
       | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest requests |
 
-      The master forks the workers. With Preload, it also loads the application. A deploy starts a new
-      master. Each master runs `on_booted`, and `after_stopped` before it exits. While a master runs a hook, it does
-      nothing else, and a stop waits for the hook. But a stop interrupts `before_fork` if no worker serves yet. With
+      The master forks the workers. With Preload, it also loads the application. A deploy starts a new master. Each
+      master runs `on_booted`, and `after_stopped` before it exits. While a master runs a hook, it does nothing else,
+      and a stop waits for the hook. But a stop interrupts `before_fork` if no worker serves yet. With
       MaxWorkers 0 there are no forks and no workers. Then only `on_booted`, `before_worker_drain`, `after_stopped`,
       `on_error`, `out_of_band` and the hooks of threads run.
 
