@@ -97,8 +97,16 @@ module Bontebok
         }
       end
 
-      def method_missing(name, *)
-        @configuration.unknown(name, hint(name))
+      # A word in a hook is no directive. Ruby's own message would have the class and the content of the style.
+      def method_missing(name, *values, &block)
+        return report_unknown(name) unless @configuration.read?
+        raise NameError, "undefined local variable or method '#{name}'", caller if values.empty? && !block
+
+        raise NoMethodError, "undefined method '#{name}'", caller
+      end
+
+      def report_unknown(directive)
+        @configuration.unknown(directive, hint(directive))
       end
 
       # A directive that the user may have meant, or nil.
