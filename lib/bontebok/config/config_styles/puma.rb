@@ -6,6 +6,7 @@ require_relative "puma_hooks"
 require_relative "puma_listen"
 require_relative "puma_objects"
 require_relative "puma_options"
+require_relative "puma_plugins"
 
 module Bontebok
   module ConfigStyles
@@ -27,6 +28,7 @@ module Bontebok
 
       include PumaHooks
       include PumaListen
+      include PumaPlugins
 
       option :environment
       option :directory
@@ -54,11 +56,6 @@ module Bontebok
 
       reject "TLS is left to a proxy", :ssl_bind
       reject "the application belongs into a rackup file", :app
-
-      # { plugin => what to do instead }
-      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server",
-                  "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
-      OTHER_PLUGIN = "plugins of puma are not loaded"
 
       # The file reads puma's options as @config.options and with #get.
       def initialize(configuration)
@@ -130,15 +127,6 @@ module Bontebok
       def enable_keep_alives(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
         @closing = !answer
         @configuration.set(:keepalive_timeout, 0) if @closing
-      end
-
-      # The puma file that Rails generates uses the plugin tmp_restart.
-      def plugin(name)
-        case name.to_s
-        when "tmp_restart" then @configuration.set(:restart_file, "tmp/restart.txt")
-        when "systemd" then nil # the server always sends messages to systemd
-        else @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
-        end
       end
 
       # The server always appends to the files, also without the third argument.

@@ -94,10 +94,6 @@ class ConfigStylesPumaTest < Support::TestCase
     Dir.chdir(before)
   end
 
-  def test_tmp_restart_sets_the_restart_file
-    assert_equal "tmp/restart.txt", values("plugin :tmp_restart")[:restart_file]
-  end
-
   def test_early_hints_needs_no_argument
     assert_equal [{ early_hints: true }, { early_hints: false }], [values("early_hints"), values("early_hints false")]
   end
@@ -109,10 +105,6 @@ class ConfigStylesPumaTest < Support::TestCase
   end
 
   def test_the_advice_for_a_directive_is_a_warning
-    assert_advised "plugin solid_queue", "plugin :solid_queue", "run `bin/jobs` beside the server"
-    assert_advised "plugin tailwindcss", "plugin :tailwindcss if true",
-                   "run `bin/rails tailwindcss:watch` beside the server"
-    assert_advised "plugin yabeda", "plugin :yabeda", "plugins of puma are not loaded"
     assert_advised "state_path", "state_path 'tmp/state'", "`bontebok status` shows the state of the server"
     assert_advised "activate_control_app", "activate_control_app 'unix:///tmp/a', { no_token: true }",
                    "`bontebok deploy`, `stop` and `status` control the server"
