@@ -36,12 +36,14 @@ module Bontebok
         end
       end
 
-      # Called for a constant that the file uses and nobody has defined. The application may have a method
-      # Object.const_missing that loads the constant. Ruby's own message would have the style's class in front of the
-      # name, and a second line.
+      # Called for a constant that the file uses and nobody has defined. The library of CONSTANTS, or a method
+      # Object.const_missing of the application, may define the constant. Ruby's own message would have the style's
+      # class in front of the name, and a second line.
       def self.const_missing(name)
         place = caller
-        Object.const_missing(name)
+        library = self::CONSTANTS[name]
+        require library if library
+        Object.const_get(name)
       rescue NameError => e
         raise unless e.name == name
 

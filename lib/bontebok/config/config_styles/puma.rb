@@ -19,6 +19,7 @@ module Bontebok
                    preload: ->(config) { config.workers > 1 }, max_gc_per_request: 1 }.freeze
       FIXED = {}.freeze
       LIBRARIES = %w[etc fileutils io/wait rbconfig socket stringio tempfile time uri].freeze
+      CONSTANTS = { Open3: "open3", OptionParser: "optparse", OptParse: "optparse", Set: "set" }.freeze
 
       # Configuration files use this constant as the name of the rackup file.
       DefaultRackup = "config.ru" # rubocop:disable Naming/ConstantName -- puma's own
