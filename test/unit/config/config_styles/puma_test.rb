@@ -144,6 +144,17 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_fault ":1: uninitialized constant Puma::Const::NONE (NameError)", "Puma::Const::NONE"
   end
 
+  # The values are puma's, whatever the defaults are here.
+  def test_the_file_can_read_the_defaults_of_puma
+    assert_equal({ rackup: "config.ru", threads: 5, keepalive_timeout: 65 }, values(<<~RUBY))
+      rackup(Puma::Configuration::DEFAULTS[:rackup])
+      threads(*Puma::Configuration::DEFAULTS.values_at(:min_threads, :max_threads))
+      persistent_timeout Puma::Configuration::DEFAULTS.fetch(:persistent_timeout)
+    RUBY
+    assert_fault ":1: the default of reaping_time is not available: write the value (KeyError)",
+                 "Puma::Configuration::DEFAULTS[:reaping_time]"
+  end
+
   def test_unknown_directives_are_errors
     assert_fault ":1: ssl_bind: TLS is left to a proxy", "ssl_bind '0.0.0.0', 9292, {}"
     assert_unknown "wokers", "wokers 2", hint: "did you mean workers?"
