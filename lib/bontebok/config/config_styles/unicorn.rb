@@ -88,7 +88,7 @@ module Bontebok
       # The last hook of a name counts.
       def add_worker_hook(name, hook, directive)
         @configuration.add_hook(name, hook || NO_HOOK, directive: directive, alone: true) do |worker, *others|
-          [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid), *others]
+          [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid, worker.requests), *others]
         end
       end
 
