@@ -47,13 +47,14 @@ module Bontebok
       advise "`bontebok status` shows the state of the server", :state_path
       advise "`bontebok deploy`, `stop` and `status` control the server", :activate_control_app
       advise "a service manager runs the server in the background", :daemonize
-      advise "workers are forked from the master", :fork_worker
-      advise "worker_shutdown_timeout is the time for open requests", :force_shutdown_after
+      advise "with preload_app!, all workers share the memory of the application", :fork_worker
+      advise "set worker_shutdown_timeout, which limits the time for open requests", :force_shutdown_after
       advise "LogFormat and AccessLogFormat are the formats of the logs", :custom_logger, :log_formatter
       advise "the proxy must send X-Forwarded-Proto", :rack_url_scheme
       advise "REMOTE_ADDR is the address of the proxy, and X-Forwarded-For has the client's", :set_remote_address
       advise "the server runs until it is stopped", :idle_timeout
-      advise "a request runs in the thread that serves it", :fiber_per_request, :clean_thread_locals
+      advise "values in Thread.current stay for the next request: set them at the beginning of each request, or use " \
+             "ActiveSupport::CurrentAttributes", :fiber_per_request, :clean_thread_locals
 
       reject "TLS is left to a proxy", :ssl_bind
       reject "the application belongs into a rackup file", :app

@@ -110,7 +110,19 @@ class ConfigStylesPumaTest < Support::TestCase
                    "`bontebok deploy`, `stop` and `status` control the server"
     assert_advised "set_remote_address", "set_remote_address header: 'X-Real-IP'",
                    "REMOTE_ADDR is the address of the proxy, and X-Forwarded-For has the client's"
+    assert_advised "fork_worker", "fork_worker 1000",
+                   "with preload_app!, all workers share the memory of the application"
+    assert_advised "force_shutdown_after", "force_shutdown_after 20",
+                   "set worker_shutdown_timeout, which limits the time for open requests"
     assert_empty read("clear_binds!\nfork_worker false").warnings
+  end
+
+  # Without this advice, the next request would see the values of the former request.
+  def test_the_advice_for_thread_locals_says_that_values_stay
+    %w[fiber_per_request clean_thread_locals].each do |directive|
+      assert_advised directive, directive, "values in Thread.current stay for the next request: set them at the " \
+                                           "beginning of each request, or use ActiveSupport::CurrentAttributes"
+    end
   end
 
   def test_blocks_for_one_mode_run_in_this_mode
