@@ -99,8 +99,11 @@ module Bontebok
         }
       end
 
-      # A word in a hook is no directive. Ruby's own message would have the class and the content of the style.
+      # A library may define a method with the name of its constant, such as URI(). A word in a hook is no directive.
+      # Ruby's own message would have the class and the content of the style.
       def method_missing(name, *values, &block)
+        library = self.class::CONSTANTS[name]
+        return send(name, *values) if library && require(library)
         return report_unknown(name) unless @configuration.read?
         raise NameError, "undefined local variable or method '#{name}'", caller if values.empty? && !block
 

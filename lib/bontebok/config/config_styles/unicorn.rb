@@ -14,7 +14,7 @@ module Bontebok
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false,
                    request_timeout: 60_000 }.freeze
       FIXED = { threads: 1 }.freeze
-      LIBRARIES = %w[etc fileutils io/wait logger socket stringio tempfile tmpdir].freeze
+      LIBRARIES = %w[etc fileutils io/wait logger socket stringio tempfile time tmpdir].freeze
       CONSTANTS = { CGI: "cgi", Date: "date", DateTime: "date", ERB: "erb", Fcntl: "fcntl", OptionParser: "optparse",
                     OptParse: "optparse", Rack: "rack", Set: "set", StringScanner: "strscan", URI: "uri" }.freeze
       # A file may write to Unicorn::HttpServer::START_CTX, which has unicorn's own command. In unicorn, files can omit

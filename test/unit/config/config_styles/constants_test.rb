@@ -21,6 +21,15 @@ class ConfigStylesConstantsTest < Support::TestCase
     assert_equal OF_UNICORN.join(" "), used("Pitchfork", OF_UNICORN)
   end
 
+  # A library may define a method with the name of its constant, and methods of Ruby's own classes.
+  def test_the_file_can_call_methods_of_these_libraries
+    %w[Unicorn Pitchfork].each do |style|
+      assert_equal "a.example", run_ruby(style, "$stdout.print URI('http://a.example/').host"), style
+      assert_equal "1970", run_ruby(style, "$stdout.print Time.at(0).utc.iso8601[0, 4]"), style
+    end
+    assert_match(/rb:1: unknown option Set/, run_ruby("Unicorn", "Set(1)"))
+  end
+
   # The libraries would make every start slower.
   def test_a_library_is_loaded_only_if_the_file_uses_it
     %w[Puma Unicorn Pitchfork].each do |style|
