@@ -55,8 +55,8 @@ module Bontebok
       ## Hooks
 
       A hook is a block in the configuration file that the server runs at a certain event. Hooks of the same name run in
-      the order of the file. A `worker` has a `number` (from 1) and a `pid`. A hook may take fewer arguments than the
-      table shows.
+      the order of the file. A `worker` has a `number` (from 1) and a `pid`. In `before_worker_exit`, it also has
+      `requests`, the number of requests that it has served. A hook may take fewer arguments than the table shows.
 
       | hook | in | when |
       |---|---|---|

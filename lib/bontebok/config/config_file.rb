@@ -30,6 +30,7 @@ module Bontebok
       @directives = style.new(self)
       evaluate(path)
       tell_faults { @at_end.each(&:call) }
+      @read = true
       enter_directory
     end
 
@@ -81,6 +82,11 @@ module Bontebok
 
     def refuse(message)
       raise UsageError, "#{place}: #{message}"
+    end
+
+    # Whether the file is read to its end. After that, only its hooks run.
+    def read?
+      @read
     end
 
     # hint: what the user may have meant, or nil. Raises UsageError.

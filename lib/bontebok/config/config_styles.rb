@@ -14,6 +14,8 @@ module Bontebok
   #               the default
   #   FIXED       defaults that also win over variables of the environment
   #   LIBRARIES   what the other server has loaded when it reads the file
+  #   CONSTANTS   { constant => library }: what the other server has loaded, too. Here, the library is loaded when the
+  #               file uses the constant, because few files do
   module ConfigStyles
     ALL = { "bontebok" => Native, "puma" => Puma, "unicorn" => Unicorn, "pitchfork" => Pitchfork,
             "rhebok" => Rhebok }.freeze

@@ -9,8 +9,11 @@ module Bontebok
     # Raised if a hook has raised an exception. #cause is that exception.
     class Failed < StandardError; end
 
-    # The worker, as an argument of a hook. pid is nil before the worker is forked.
-    Worker = Struct.new(:number, :pid)
+    # The worker, as an argument of a hook. pid is nil before the worker is forked. requests: the number of requests
+    # that the worker has served, for before_worker_exit; 0 for other hooks.
+    Worker = Struct.new(:number, :pid, :requests) do
+      def initialize(number, pid = nil, requests = 0) = super
+    end
 
     NAMES = %i[before_fork after_worker_fork after_fork after_worker_ready before_thread_start before_thread_exit
                before_worker_drain before_worker_exit after_worker_exit on_booted after_stopped on_error

@@ -67,7 +67,7 @@ module Bontebok
 
     private
 
-    def itself_for_hooks = Hooks::Worker.new(@number, Process.pid)
+    def itself_for_hooks = Hooks::Worker.new(@number, Process.pid, @lanes ? @lanes.requests : 0)
 
     def serve(app, words)
       @life.go

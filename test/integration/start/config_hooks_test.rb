@@ -31,7 +31,7 @@ class ConfigHooksTest < Support::TestCase
                    worker => %w[after_fork after_worker_ready before_thread_start before_thread_exit
                                 before_worker_exit] }, by_process.transform_values { |names| names - [DRAIN] })
     assert_equal [DRAIN], by_process[worker] & [DRAIN] # in a thread of its own
-    assert_match(/^hook after_worker_exit .*number=1, pid=#{worker}> #<Process::Status: pid #{worker} exit 0>/, text)
+    assert_match(/^hook after_worker_exit .*number=1, pid=#{worker}.*> #<Process::Status: pid #{worker} exit 0>/, text)
   end
 
   def test_a_single_process_runs_the_hooks_of_its_threads_and_of_its_end
@@ -40,7 +40,18 @@ class ConfigHooksTest < Support::TestCase
     server.stop
     assert_equal %w[after_stopped before_thread_exit before_thread_start before_worker_drain on_booted],
                  server.output.text.scan(/^hook (\w+) #{server.pid}/).flatten.sort
-    assert_match(/^hook #{DRAIN} .*number=1, pid=#{server.pid}>$/, server.output.text)
+    assert_match(/^hook #{DRAIN} .*number=1, pid=#{server.pid}, requests=0>$/, server.output.text)
+  end
+
+  def test_a_worker_that_exits_has_its_number_of_requests
+    hooks = %w[after_fork after_worker_ready before_worker_exit].map do |name|
+      "#{name} { |worker| $stderr.puts ['#{name}', worker.requests].join(' ') }\n"
+    end
+    server = start(hooks.join, args: %w[-w 1])
+    2.times { server.get }
+    server.stop
+    assert_equal ["after_fork 0", "after_worker_ready 0", "before_worker_exit 2"],
+                 server.output.text.scan(/^(?:after|before)_.*/)
   end
 
   def test_after_fork_runs_before_an_application_that_is_not_preloaded

@@ -36,12 +36,14 @@ module Bontebok
         end
       end
 
-      # Called for a constant that the file uses and nobody has defined. The application may have a method
-      # Object.const_missing that loads the constant. Ruby's own message would have the style's class in front of the
-      # name, and a second line.
+      # Called for a constant that the file uses and nobody has defined. The library of CONSTANTS, or a method
+      # Object.const_missing of the application, may define the constant. Ruby's own message would have the style's
+      # class in front of the name, and a second line.
       def self.const_missing(name)
         place = caller
-        Object.const_missing(name)
+        library = self::CONSTANTS[name]
+        require library if library
+        Object.const_get(name)
       rescue NameError => e
         raise unless e.name == name
 
@@ -97,8 +99,19 @@ module Bontebok
         }
       end
 
-      def method_missing(name, *)
-        @configuration.unknown(name, hint(name))
+      # A library may define a method with the name of its constant, such as URI(). A word in a hook is no directive.
+      # Ruby's own message would have the class and the content of the style.
+      def method_missing(name, *values, &block)
+        library = self.class::CONSTANTS[name]
+        return send(name, *values) if library && require(library)
+        return report_unknown(name) unless @configuration.read?
+        raise NameError, "undefined local variable or method '#{name}'", caller if values.empty? && !block
+
+        raise NoMethodError, "undefined method '#{name}'", caller
+      end
+
+      def report_unknown(directive)
+        @configuration.unknown(directive, hint(directive))
       end
 
       # A directive that the user may have meant, or nil.

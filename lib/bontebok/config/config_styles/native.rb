@@ -15,7 +15,7 @@ module Bontebok
     #   after_fork { |worker| Database.connect }
     #
     class Native < Directives
-      DEFAULTS = FIXED = {}.freeze
+      DEFAULTS = FIXED = CONSTANTS = {}.freeze
       LIBRARIES = [].freeze
 
       # In Rhebok, these options are on if they have a block.

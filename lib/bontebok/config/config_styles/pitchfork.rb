@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "pitchfork_objects"
 require_relative "unicorn"
 
 module Bontebok
@@ -8,6 +9,9 @@ module Bontebok
     # always loaded before the fork. Workers are forked from the master, and never from another worker.
     class Pitchfork < Unicorn
       DEFAULTS = Unicorn::DEFAULTS.merge(preload: true, request_timeout_soft: 20_000, request_timeout: 22_000).freeze
+
+      # A file may compare Pitchfork::VERSION.
+      Pitchfork = PitchforkObjects
 
       nothing_to_do :setpgid, :timeout_signal, :refork_max_unavailable, :max_consecutive_spawn_errors
 
@@ -36,7 +40,7 @@ module Bontebok
       def after_mold_fork(hook = nil, &block)
         hook = once(hook || block) || NO_HOOK
         @configuration.add_hook(:before_fork, hook, directive: __method__, alone: true) do
-          [server, UnicornObjects::Worker.new(nil, Process.pid)]
+          [server, UnicornObjects::Worker.new(nil, Process.pid, 0)]
         end
       end
 

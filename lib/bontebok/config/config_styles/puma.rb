@@ -6,6 +6,7 @@ require_relative "puma_hooks"
 require_relative "puma_listen"
 require_relative "puma_objects"
 require_relative "puma_options"
+require_relative "puma_plugins"
 
 module Bontebok
   module ConfigStyles
@@ -18,6 +19,7 @@ module Bontebok
                    preload: ->(config) { config.workers > 1 }, max_gc_per_request: 1 }.freeze
       FIXED = {}.freeze
       LIBRARIES = %w[etc fileutils io/wait rbconfig socket stringio tempfile time uri].freeze
+      CONSTANTS = { Open3: "open3", OptionParser: "optparse", OptParse: "optparse", Set: "set" }.freeze
 
       # Configuration files use this constant as the name of the rackup file.
       DefaultRackup = "config.ru" # rubocop:disable Naming/ConstantName -- puma's own
@@ -27,6 +29,7 @@ module Bontebok
 
       include PumaHooks
       include PumaListen
+      include PumaPlugins
 
       option :environment
       option :directory
@@ -44,21 +47,17 @@ module Bontebok
       advise "`bontebok status` shows the state of the server", :state_path
       advise "`bontebok deploy`, `stop` and `status` control the server", :activate_control_app
       advise "a service manager runs the server in the background", :daemonize
-      advise "workers are forked from the master", :fork_worker
-      advise "worker_shutdown_timeout is the time for open requests", :force_shutdown_after
+      advise "with preload_app!, all workers share the memory of the application", :fork_worker
+      advise "set worker_shutdown_timeout, which limits the time for open requests", :force_shutdown_after
       advise "LogFormat and AccessLogFormat are the formats of the logs", :custom_logger, :log_formatter
       advise "the proxy must send X-Forwarded-Proto", :rack_url_scheme
       advise "REMOTE_ADDR is the address of the proxy, and X-Forwarded-For has the client's", :set_remote_address
       advise "the server runs until it is stopped", :idle_timeout
-      advise "a request runs in the thread that serves it", :fiber_per_request, :clean_thread_locals
+      advise "values in Thread.current stay for the next request: set them at the beginning of each request, or use " \
+             "ActiveSupport::CurrentAttributes", :fiber_per_request, :clean_thread_locals
 
       reject "TLS is left to a proxy", :ssl_bind
       reject "the application belongs into a rackup file", :app
-
-      # { plugin => what to do instead }
-      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server",
-                  "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
-      OTHER_PLUGIN = "plugins of puma are not loaded"
 
       # The file reads puma's options as @config.options and with #get.
       def initialize(configuration)
@@ -130,15 +129,6 @@ module Bontebok
       def enable_keep_alives(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
         @closing = !answer
         @configuration.set(:keepalive_timeout, 0) if @closing
-      end
-
-      # The puma file that Rails generates uses the plugin tmp_restart.
-      def plugin(name)
-        case name.to_s
-        when "tmp_restart" then @configuration.set(:restart_file, "tmp/restart.txt")
-        when "systemd" then nil # the server always sends messages to systemd
-        else @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
-        end
       end
 
       # The server always appends to the files, also without the third argument.

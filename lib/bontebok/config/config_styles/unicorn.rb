@@ -14,7 +14,9 @@ module Bontebok
       DEFAULTS = { listen: [Address.new(host: "0.0.0.0", port: 8080)], max_workers: 1, preload: false,
                    request_timeout: 60_000 }.freeze
       FIXED = { threads: 1 }.freeze
-      LIBRARIES = %w[etc fileutils io/wait logger socket stringio tempfile tmpdir].freeze
+      LIBRARIES = %w[etc fileutils io/wait logger socket stringio tempfile time tmpdir].freeze
+      CONSTANTS = { CGI: "cgi", Date: "date", DateTime: "date", ERB: "erb", Fcntl: "fcntl", OptionParser: "optparse",
+                    OptParse: "optparse", Rack: "rack", Set: "set", StringScanner: "strscan", URI: "uri" }.freeze
       # A file may write to Unicorn::HttpServer::START_CTX, which has unicorn's own command. In unicorn, files can omit
       # `Unicorn::`.
       Unicorn = UnicornObjects
@@ -86,7 +88,7 @@ module Bontebok
       # The last hook of a name counts.
       def add_worker_hook(name, hook, directive)
         @configuration.add_hook(name, hook || NO_HOOK, directive: directive, alone: true) do |worker, *others|
-          [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid), *others]
+          [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid, worker.requests), *others]
         end
       end
 

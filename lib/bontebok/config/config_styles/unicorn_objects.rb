@@ -24,8 +24,8 @@ module Bontebok
         DEFAULTS = UnicornDefaults::Env.new
       end
 
-      # A worker. nr counts from 0. pitchfork's mold has no nr.
-      Worker = Struct.new(:nr, :pid) do
+      # A worker. nr counts from 0. pitchfork's mold has no nr, and serves no requests.
+      Worker = Struct.new(:nr, :pid, :requests_count) do
         # pitchfork forks workers from other workers. Here all workers belong to its first generation.
         def generation = 0
 

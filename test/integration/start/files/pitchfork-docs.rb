@@ -24,7 +24,7 @@ end
 
 after_worker_fork { |_server, _worker| ActiveRecord::Base.establish_connection }
 after_worker_ready { |server, worker| server.logger.info("worker #{worker.nr} ready") }
-before_worker_exit { |server, worker| server.logger.info("worker #{worker.nr} ends") }
+before_worker_exit { |server, worker| server.logger.info("#{worker.nr} has served #{worker.requests_count}") }
 after_worker_exit do |server, worker, status|
   server.logger.error("#{worker.to_log} #{status.inspect}") unless status.success?
 end

@@ -34,6 +34,23 @@ class ConfigStylesPitchforkTest < Support::TestCase
     assert_match(/HttpServer/, hooks.run(:on_booted))
   end
 
+  def test_a_worker_has_its_number_of_requests
+    text = %w[after_worker_fork after_worker_ready before_worker_exit].map do |name|
+      "#{name} { |_, worker| worker.requests_count }\n"
+    end
+    hooks = read(text.join).hooks
+    assert_equal 7, hooks.run(:before_worker_exit, Worker.new(1, 9, 7))
+    %i[after_fork after_worker_ready].each { |name| assert_equal 0, hooks.run(name, Worker.new(1, 9)) }
+    hooks = read("after_mold_fork { |_, mold| puts mold.requests_count }").hooks
+    assert_output("0\n") { hooks.run(:before_fork, Worker.new(1)) }
+  end
+
+  def test_the_constant_pitchfork_stands_for_the_server
+    assert_empty values("Gem::Version.new(Pitchfork::VERSION)\nPitchfork::HttpServer\n" \
+                        "Pitchfork::Configurator::DEFAULTS[:logger].level = 1\n")
+    assert_fault ":1: uninitialized constant Pitchfork::Info (NameError)", "Pitchfork::Info"
+  end
+
   def test_after_mold_fork_runs_once_and_before_before_fork
     text = "before_fork { |server| $stdout.puts :fork }\nafter_mold_fork { |_, mold| puts mold.to_log }"
     hooks = read(text).hooks

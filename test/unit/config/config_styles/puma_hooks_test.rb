@@ -72,4 +72,15 @@ class ConfigStylesPumaHooksTest < Support::TestCase
     error = assert_raises(Bontebok::Hooks::Failed) { hooks.run(:after_fork, Worker.new(1, 2)) }
     assert_equal "the hook on_worker_boot failed", error.message
   end
+
+  # The message is Ruby's, without the class of the style.
+  def test_an_unknown_word_in_a_hook_is_a_name_error
+    { "workres" => [NameError, "undefined local variable or method 'workres'"],
+      "workres 3" => [NoMethodError, "undefined method 'workres'"] }.each do |word, (error, message)|
+      hooks = read("\non_booted { #{word} }").hooks
+      cause = assert_raises(Bontebok::Hooks::Failed) { hooks.run(:on_booted) }.cause
+      assert_equal [error, message], [cause.class, cause.message]
+      assert_match(/\A#{@path}:2:/, cause.backtrace.first)
+    end
+  end
 end

@@ -94,10 +94,6 @@ class ConfigStylesPumaTest < Support::TestCase
     Dir.chdir(before)
   end
 
-  def test_tmp_restart_sets_the_restart_file
-    assert_equal "tmp/restart.txt", values("plugin :tmp_restart")[:restart_file]
-  end
-
   def test_early_hints_needs_no_argument
     assert_equal [{ early_hints: true }, { early_hints: false }], [values("early_hints"), values("early_hints false")]
   end
@@ -109,16 +105,24 @@ class ConfigStylesPumaTest < Support::TestCase
   end
 
   def test_the_advice_for_a_directive_is_a_warning
-    assert_advised "plugin solid_queue", "plugin :solid_queue", "run `bin/jobs` beside the server"
-    assert_advised "plugin tailwindcss", "plugin :tailwindcss if true",
-                   "run `bin/rails tailwindcss:watch` beside the server"
-    assert_advised "plugin yabeda", "plugin :yabeda", "plugins of puma are not loaded"
     assert_advised "state_path", "state_path 'tmp/state'", "`bontebok status` shows the state of the server"
     assert_advised "activate_control_app", "activate_control_app 'unix:///tmp/a', { no_token: true }",
                    "`bontebok deploy`, `stop` and `status` control the server"
     assert_advised "set_remote_address", "set_remote_address header: 'X-Real-IP'",
                    "REMOTE_ADDR is the address of the proxy, and X-Forwarded-For has the client's"
+    assert_advised "fork_worker", "fork_worker 1000",
+                   "with preload_app!, all workers share the memory of the application"
+    assert_advised "force_shutdown_after", "force_shutdown_after 20",
+                   "set worker_shutdown_timeout, which limits the time for open requests"
     assert_empty read("clear_binds!\nfork_worker false").warnings
+  end
+
+  # Without this advice, the next request would see the values of the former request.
+  def test_the_advice_for_thread_locals_says_that_values_stay
+    %w[fiber_per_request clean_thread_locals].each do |directive|
+      assert_advised directive, directive, "values in Thread.current stay for the next request: set them at the " \
+                                           "beginning of each request, or use ActiveSupport::CurrentAttributes"
+    end
   end
 
   def test_blocks_for_one_mode_run_in_this_mode
@@ -150,6 +154,17 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal "true", values("tag Gem::Version.new(Puma::Const::PUMA_VERSION).canonical_segments.first >= 6")[:tag]
     assert_fault ":1: uninitialized constant Puma::MiniSSL (NameError)", "Puma::MiniSSL"
     assert_fault ":1: uninitialized constant Puma::Const::NONE (NameError)", "Puma::Const::NONE"
+  end
+
+  # The values are puma's, whatever the defaults are here.
+  def test_the_file_can_read_the_defaults_of_puma
+    assert_equal({ rackup: "config.ru", threads: 5, keepalive_timeout: 65 }, values(<<~RUBY))
+      rackup(Puma::Configuration::DEFAULTS[:rackup])
+      threads(*Puma::Configuration::DEFAULTS.values_at(:min_threads, :max_threads))
+      persistent_timeout Puma::Configuration::DEFAULTS.fetch(:persistent_timeout)
+    RUBY
+    assert_fault ":1: the default of reaping_time is not available: write the value (KeyError)",
+                 "Puma::Configuration::DEFAULTS[:reaping_time]"
   end
 
   def test_unknown_directives_are_errors

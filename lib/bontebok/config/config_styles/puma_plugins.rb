@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+module Bontebok
+  module ConfigStyles
+    # The directive `plugin` of a file for puma, and the directives that plugins define. No plugin of puma is loaded.
+    module PumaPlugins
+      # { plugin => what to do instead }
+      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server",
+                  "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
+      OTHER_PLUGIN = "plugins of puma are not loaded"
+
+      # The puma file that Rails generates uses the plugin tmp_restart.
+      def plugin(name)
+        case name.to_s
+        when "tmp_restart" then @configuration.set(:restart_file, "tmp/restart.txt")
+        when "systemd" then nil # the server always sends messages to systemd
+        else
+          (@missing_plugins ||= []) << name.to_s
+          @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
+        end
+      end
+
+      private
+
+      # The directive may belong to a plugin that the file has named before.
+      def report_unknown(directive)
+        return super unless @missing_plugins
+
+        names = @missing_plugins.uniq
+        missing = names.one? ? "the plugin #{names.first} is" : "the plugins #{names.join(', ')} are"
+        hint = hint(directive)
+        @configuration.advise(directive, "#{missing} not loaded#{" (#{hint})" if hint}")
+      end
+    end
+  end
+end
