@@ -90,7 +90,7 @@ module Bontebok
         @config.note_faults { ListenerList.make(@config, address) } || []
       end
       @config.note_faults { ListenerList.check_size(listeners) }
-      listeners.each { |listener| @config.note_faults { listener.bind } }
+      listeners.each { |listener| @config.note_faults { listener.check } }
     ensure
       listeners&.each(&:close)
     end

@@ -22,6 +22,11 @@ module Bontebok
       @backlog = backlog
     end
 
+    # For --check: makes the checks of #bind, and leaves the files that a start replaces.
+    def check
+      bind
+    end
+
     # If two servers start at the same moment with the same address, both may succeed in #bind. One of them fails here.
     def listen
       explained { socket.listen(@backlog) }

@@ -73,6 +73,20 @@ class CheckTest < Support::TestCase
     assert_empty Dir.children(temp_dir).grep(/log/)
   end
 
+  # A start replaces files of dead servers, and creates logs.
+  def test_nothing_changes_on_the_disk
+    FileUtils.mkdir(File.join(temp_dir, "tmp"))
+    %w[a.sock a.control].each { |name| UNIXServer.new(File.join(temp_dir, name)).close }
+    temp_file("a.pid", "99999999\n")
+    rackup_file("config.ru", APP)
+    before = tree
+    [[], %w[--reuse-port]].each do |options|
+      check("-l", "unix:a.sock", "--control", "a.control", "--pidfile", "a.pid", "--log", "a.log", "--stdout", "b.log",
+            "--access-log", "c.log", *options, listen: nil)
+      assert_equal before, tree
+    end
+  end
+
   # A start without a control socket only warns.
   def test_a_control_socket_that_cannot_be_made_is_a_warning
     temp_file("a", "")
@@ -122,6 +136,10 @@ class CheckTest < Support::TestCase
   end
 
   private
+
+  def tree
+    Dir.glob("**/*", base: temp_dir).to_h { |name| [name, File.lstat(File.join(temp_dir, name)).ino] }
+  end
 
   def check(*args, status: 0, stream: :stdout, **options)
     server = start_bontebok(ready: false, rackup: APP, args: ["--check", *args], **options)
