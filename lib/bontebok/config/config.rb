@@ -161,7 +161,8 @@ module Bontebok
       @fixed = {} unless style <= ConfigStyles::Native # these are Rhebok's
       take_style_defaults(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
       file = with_rack_env do
-        ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env)
+        ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env,
+                                           faults: (method(:note_faults) if @faults))
       end
       @file = file.entries
       @hooks = file.hooks
