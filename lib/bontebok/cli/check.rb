@@ -18,9 +18,9 @@ module Bontebok
     # Seconds that a running server may take to respond.
     WAIT = 1
 
-    # values, notes: see Config.
-    def initialize(values, notes:)
-      @faults = []
+    # values, notes: see Config. faults: those of the command line.
+    def initialize(values, notes:, faults: [])
+      @faults = faults.map { |fault| Config::Fault.new(fault.message, fault.exit_status) }
       @remarks = []
       @config = Config.new(values, notes: notes, faults: @faults)
     end
@@ -40,7 +40,7 @@ module Bontebok
       steps = [-> { account.act { AppLoader.new(@config[:rackup], nil).check } },
                -> { account.act { WorkerFiles.check_spool_dir(@config) } },
                -> { check_log(:log, $stderr, account) }, -> { check_log(:stdout, $stdout, account) },
-               -> { check_access_log(account) }]
+               -> { check_access_log_format }, -> { check_access_log(account) }]
       steps.each { |step| @config.note_faults(&step) }
       check_what_a_server_has(account)
     end
@@ -55,14 +55,23 @@ module Bontebok
       LogFiles.check(path, account) unless path.nil? || File.identical?(path, stream)
     end
 
-    # A start creates the file of the access log, and the check of the core would create it, too.
-    def check_access_log(account)
-      Extension.load
-      path = @config[:access_log]
-      return account.act { WorkerFiles.check_access_log(@config) } if !path.start_with?("/") || File.exist?(path)
+    # Without an access log, a start does not read the format.
+    def check_access_log_format
+      return if @config[:access_log].empty?
 
-      WorkerFiles.check_access_log(@config, target: File::NULL)
-      LogFiles.check(path, account)
+      Extension.load
+      WorkerFiles.check_access_log(@config, access_log: File::NULL)
+    end
+
+    # A start creates the file of the access log, and the check of the core would create it, too. A wrong format is a
+    # fault of its own.
+    def check_access_log(account)
+      path = @config[:access_log]
+      return if path.empty?
+      return LogFiles.check(path, account) if path.start_with?("/") && !File.exist?(path)
+
+      format = OptionTable[:access_log_format].default
+      account.act { WorkerFiles.check_access_log(@config, access_log_format: format) }
     end
 
     # A running server of this configuration has the addresses. A start would fail, but a deploy does not.

@@ -39,6 +39,21 @@ class CheckTest < Support::TestCase
     TEXT
   end
 
+  def test_a_fault_hides_no_other
+    temp_file("c.rb", "frobnicate 1\nlisten '0.0.0.0:99999', 'unix:none/a.sock'\naccess_log 'none/a.log'\n" \
+                      "directory '/none'\nsocket_owner 'nobody-here'\naccess_log_format '%{a'\n")
+    assert_equal <<~TEXT, check("-c", "c.rb", "--frobnicate", listen: nil, status: 2, stream: :stderr)
+      bontebok: unknown option --frobnicate. See bontebok --help.
+      bontebok: c.rb:1: unknown option frobnicate
+      bontebok: c.rb:4: cannot change to the directory /none: No such file or directory
+      bontebok: c.rb:2: Listen wants a port from 0 to 65535, not "0.0.0.0:99999"
+      bontebok: c.rb:5: SocketOwner wants a user and a group that exist, not "nobody-here"
+      bontebok: access log: format: no } after %{a
+      bontebok: cannot write to #{File.realpath(temp_dir)}/none/a.log: its directory does not exist
+      bontebok: cannot listen on unix:#{File.realpath(temp_dir)}/none/a.sock: its directory does not exist
+    TEXT
+  end
+
   # These files are only opened to append. A file that is not there needs a directory that can be written to.
   def test_logs_may_be_streams
     assert_match(%r{^Log +/dev/stderr }, check("--log", "/dev/stderr", "--stdout", File::NULL))
