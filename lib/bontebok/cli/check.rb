@@ -28,7 +28,7 @@ module Bontebok
     # Returns the exit status: that of a start with these faults.
     def run
       check_start
-      print_to($stdout, [*options, *hooks, *@config.warnings, *@config.unread_files, *@remarks])
+      print_to($stdout, [*options, *hooks, *@config.warnings, *@config.advice, *@remarks])
       @faults.each { |fault| StartFailure.complain(fault.message) }
       @faults.map(&:status).max || 0
     end
@@ -37,7 +37,7 @@ module Bontebok
 
     def check_start
       account = checked_account
-      steps = [-> { account.act { AppLoader.new(@config[:rackup], nil).check } },
+      steps = [-> { account.act { check_rackup(AppLoader.new(@config[:rackup], nil)) } },
                -> { account.act { WorkerFiles.check_spool_dir(@config) } },
                -> { check_log(:log, $stderr, account) }, -> { check_log(:stdout, $stdout, account) },
                -> { check_access_log_format }, -> { check_access_log(account) }]
@@ -48,6 +48,11 @@ module Bontebok
     # If this process cannot become the user, the other checks are made as the user of this process.
     def checked_account
       @config.note_faults { @config.account.check || @config.account } || Account.new
+    end
+
+    def check_rackup(loader)
+      loader.check
+      loader.check_syntax
     end
 
     def check_log(key, stream, account)

@@ -8,6 +8,7 @@ require_relative "defaults"
 require_relative "rhebok_address"
 require_relative "sources"
 require_relative "spreads"
+require_relative "start_advice"
 require_relative "worker_count"
 
 module Bontebok
@@ -18,11 +19,8 @@ module Bontebok
     include Defaults
     include Sources
     include Spreads
+    include StartAdvice
     include WorkerCount
-
-    # The usual places of files of other servers. The directory config/puma has a file for each environment.
-    UNREAD = %w[config/puma.rb config/puma/%s.rb config/unicorn.rb config/unicorn.conf.rb config/pitchfork.rb
-                config/pitchfork.conf.rb].freeze
 
     # The source of the default in place of a wrong value.
     WRONG = "default, because the value is wrong"
@@ -130,14 +128,6 @@ module Bontebok
       OptionTable::ALL.map do |option|
         [option.name, shown(option), source(option.key)]
       end
-    end
-
-    # A text for each file of another server that is in its usual place, and is not read.
-    def unread_files
-      return [] if self[:config_file]
-
-      paths = UNREAD.map { |path| format(path, self[:environment]) }.select { |path| File.file?(path) }
-      paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" }
     end
 
     private

@@ -32,7 +32,7 @@ module Bontebok
 
     # Returns the exit status. Raises StartError.
     def run
-      @config.warnings.concat(@config.unread_files)
+      @config.warnings.concat(@config.advice)
       @config.account.check
       @config.account.act { check_files }
       Pidfile.hold(pidfile) do

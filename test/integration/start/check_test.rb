@@ -54,6 +54,13 @@ class CheckTest < Support::TestCase
     TEXT
   end
 
+  # The application is not run.
+  def test_the_syntax_of_the_application_and_missing_directories
+    temp_file("a.ru", "raise\nrun (\n")
+    assert_match(/\Abontebok: \S+a.ru:[23]: syntax error/, check("a.ru", status: 1, stream: :stderr))
+    assert_match(%r{^command line: XSendfile: the directory /none does not exist$}, check("--x-sendfile", "/none"))
+  end
+
   # These files are only opened to append. A file that is not there needs a directory that can be written to.
   def test_logs_may_be_streams
     assert_match(%r{^Log +/dev/stderr }, check("--log", "/dev/stderr", "--stdout", File::NULL))
