@@ -37,12 +37,17 @@ module Bontebok
 
     def check_start
       account = checked_account
-      steps = [-> { account.act { check_rackup(AppLoader.new(@config[:rackup], nil)) } },
-               -> { account.act { WorkerFiles.check_spool_dir(@config) } },
-               -> { check_log(:log, $stderr, account) }, -> { check_log(:stdout, $stdout, account) },
-               -> { check_access_log_format }, -> { check_access_log(account) }]
-      steps.each { |step| @config.note_faults(&step) }
+      check(:rackup) { account.act { check_rackup(AppLoader.new(@config[:rackup], nil)) } }
+      check(:spool_dir) { account.act { WorkerFiles.check_spool_dir(@config) } }
+      check(:log) { check_log(:log, $stderr, account) }
+      check(:stdout) { check_log(:stdout, $stdout, account) }
+      @config.note_faults { check_access_log_format }
+      @config.note_faults { check_access_log(account) }
       check_what_a_server_has(account)
+    end
+
+    def check(key, &block)
+      @config.note_faults { @config.at(key, &block) }
     end
 
     # If this process cannot become the user, the other checks are made as the user of this process.
@@ -73,7 +78,7 @@ module Bontebok
     def check_access_log(account)
       path = @config[:access_log]
       return if path.empty?
-      return LogFiles.check(path, account) if path.start_with?("/") && !File.exist?(path)
+      return @config.at(:access_log) { LogFiles.check(path, account) } if path.start_with?("/") && !File.exist?(path)
 
       format = OptionTable[:access_log_format].default
       account.act { WorkerFiles.check_access_log(@config, access_log_format: format) }
@@ -85,7 +90,7 @@ module Bontebok
         @remarks << "a server with the control socket #{@config[:control]} #{state}: its addresses and its pid file " \
                     "are not checked"
       else
-        @config.note_faults { Pidfile.new(@config[:pidfile]).check } if @config[:pidfile]
+        check(:pidfile) { Pidfile.new(@config[:pidfile]).check } if @config[:pidfile]
         check_control(account)
         check_addresses unless @config.wrong?(:listen)
       end

@@ -5,6 +5,7 @@ require_relative "boot_time"
 require_relative "config_file"
 require_relative "config_styles"
 require_relative "defaults"
+require_relative "places"
 require_relative "rhebok_address"
 require_relative "sources"
 require_relative "spreads"
@@ -17,6 +18,7 @@ module Bontebok
   class Config
     include BootTime
     include Defaults
+    include Places
     include Sources
     include Spreads
     include StartAdvice

@@ -17,6 +17,9 @@ module Bontebok
 
     attr_reader :address, :socket
 
+    # The place of the address in the configuration file, for messages, or nil.
+    attr_writer :place
+
     def initialize(address, backlog:)
       @address = address
       @backlog = backlog
@@ -124,7 +127,11 @@ module Bontebok
     def explained
       yield
     rescue SystemCallError => e
-      raise StartError, "cannot listen on #{address}: #{ErrorText.of(e, address.path.to_s)}"
+      fail_because(ErrorText.of(e, address.path.to_s))
+    end
+
+    def fail_because(text)
+      raise StartError, "#{"#{@place}: " if @place}cannot listen on #{address}: #{text}"
     end
   end
 end

@@ -156,7 +156,7 @@ module Bontebok
     def check_file
       return if File.socket?(path) || !File.exist?(path)
 
-      raise StartError, "cannot listen on #{address}: the file is not a socket"
+      fail_because("the file is not a socket")
     end
 
     # Raises Errno::EADDRINUSE or StartError if a running server has the address: the server accepts a connection, or
@@ -182,7 +182,7 @@ module Bontebok
     def refuse(pid)
       raise Errno::EADDRINUSE if pid.zero?
 
-      raise StartError, "cannot listen on #{address}: Address already in use by process #{pid}"
+      fail_because("Address already in use by process #{pid}")
     end
 
     # A socket that is bound and does not listen yet looks like the socket of a dead server. So servers that start at

@@ -22,9 +22,11 @@ module Bontebok
       def check_access_log(config, **changes)
         Core::Worker.check_access_log(config.core_settings.merge(changes))
       rescue ArgumentError => e
-        raise UsageError, "access log: #{e.message}"
+        key = e.message.start_with?("format:") ? :access_log_format : :access_log
+        config.at(key) { raise UsageError, "access log: #{e.message}" }
       rescue SystemCallError => e
-        raise StartError, "AccessLog #{config[:access_log]}: #{ErrorText.of(e, config[:access_log])}"
+        text = ErrorText.of(e, config[:access_log])
+        config.at(:access_log) { raise StartError, "AccessLog #{config[:access_log]}: #{text}" }
       end
     end
   end

@@ -48,9 +48,9 @@ class CheckTest < Support::TestCase
       bontebok: c.rb:4: cannot change to the directory /none: No such file or directory
       bontebok: c.rb:2: Listen wants a port from 0 to 65535, not "0.0.0.0:99999"
       bontebok: c.rb:5: SocketOwner wants a user and a group that exist, not "nobody-here"
-      bontebok: access log: format: no } after %{a
-      bontebok: cannot write to #{File.realpath(temp_dir)}/none/a.log: its directory does not exist
-      bontebok: cannot listen on unix:#{File.realpath(temp_dir)}/none/a.sock: its directory does not exist
+      bontebok: c.rb:6: access log: format: no } after %{a
+      bontebok: c.rb:3: cannot write to #{File.realpath(temp_dir)}/none/a.log: its directory does not exist
+      bontebok: c.rb:2: cannot listen on unix:#{File.realpath(temp_dir)}/none/a.sock: its directory does not exist
     TEXT
   end
 
