@@ -18,9 +18,9 @@ module Bontebok
     # Seconds that a running server may take to respond.
     WAIT = 1
 
-    # values, notes: see Config.
-    def initialize(values, notes:)
-      @faults = []
+    # values, notes: see Config. faults: those of the command line.
+    def initialize(values, notes:, faults: [])
+      @faults = faults.map { |fault| Config::Fault.new(fault.message, fault.exit_status) }
       @remarks = []
       @config = Config.new(values, notes: notes, faults: @faults)
     end
@@ -28,7 +28,7 @@ module Bontebok
     # Returns the exit status: that of a start with these faults.
     def run
       check_start
-      print_to($stdout, [*options, *hooks, *@config.warnings, *@config.unread_files, *@remarks])
+      print_to($stdout, [*options, *hooks, *@config.warnings, *@config.advice, *@remarks])
       @faults.each { |fault| StartFailure.complain(fault.message) }
       @faults.map(&:status).max || 0
     end
@@ -37,12 +37,17 @@ module Bontebok
 
     def check_start
       account = checked_account
-      steps = [-> { account.act { AppLoader.new(@config[:rackup], nil).check } },
-               -> { account.act { WorkerFiles.check_spool_dir(@config) } },
-               -> { check_log(:log, $stderr, account) }, -> { check_log(:stdout, $stdout, account) },
-               -> { check_access_log(account) }]
-      steps.each { |step| @config.note_faults(&step) }
+      check(:rackup) { account.act { check_rackup(AppLoader.new(@config[:rackup], nil)) } }
+      check(:spool_dir) { account.act { WorkerFiles.check_spool_dir(@config) } }
+      check(:log) { check_log(:log, $stderr, account) }
+      check(:stdout) { check_log(:stdout, $stdout, account) }
+      @config.note_faults { check_access_log_format }
+      @config.note_faults { check_access_log(account) }
       check_what_a_server_has(account)
+    end
+
+    def check(key, &block)
+      @config.note_faults { @config.at(key, &block) }
     end
 
     # If this process cannot become the user, the other checks are made as the user of this process.
@@ -50,19 +55,33 @@ module Bontebok
       @config.note_faults { @config.account.check || @config.account } || Account.new
     end
 
+    def check_rackup(loader)
+      loader.check
+      loader.check_syntax
+    end
+
     def check_log(key, stream, account)
       path = @config[key]
       LogFiles.check(path, account) unless path.nil? || File.identical?(path, stream)
     end
 
-    # A start creates the file of the access log, and the check of the core would create it, too.
-    def check_access_log(account)
-      Extension.load
-      path = @config[:access_log]
-      return account.act { WorkerFiles.check_access_log(@config) } if !path.start_with?("/") || File.exist?(path)
+    # Without an access log, a start does not read the format.
+    def check_access_log_format
+      return if @config[:access_log].empty?
 
-      WorkerFiles.check_access_log(@config, target: File::NULL)
-      LogFiles.check(path, account)
+      Extension.load
+      WorkerFiles.check_access_log(@config, access_log: File::NULL)
+    end
+
+    # A start creates the file of the access log, and the check of the core would create it, too. A wrong format is a
+    # fault of its own.
+    def check_access_log(account)
+      path = @config[:access_log]
+      return if path.empty?
+      return @config.at(:access_log) { LogFiles.check(path, account) } if path.start_with?("/") && !File.exist?(path)
+
+      format = OptionTable[:access_log_format].default
+      account.act { WorkerFiles.check_access_log(@config, access_log_format: format) }
     end
 
     # A running server of this configuration has the addresses. A start would fail, but a deploy does not.
@@ -71,7 +90,7 @@ module Bontebok
         @remarks << "a server with the control socket #{@config[:control]} #{state}: its addresses and its pid file " \
                     "are not checked"
       else
-        @config.note_faults { Pidfile.new(@config[:pidfile]).check } if @config[:pidfile]
+        check(:pidfile) { Pidfile.new(@config[:pidfile]).check } if @config[:pidfile]
         check_control(account)
         check_addresses unless @config.wrong?(:listen)
       end
@@ -90,7 +109,7 @@ module Bontebok
         @config.note_faults { ListenerList.make(@config, address) } || []
       end
       @config.note_faults { ListenerList.check_size(listeners) }
-      listeners.each { |listener| @config.note_faults { listener.bind } }
+      listeners.each { |listener| @config.note_faults { listener.check } }
     ensure
       listeners&.each(&:close)
     end

@@ -115,7 +115,7 @@ module Bontebok
 
     def check(command_line)
       require_relative "check"
-      Check.new(command_line.values, notes: command_line.notes).run
+      Check.new(command_line.values, notes: command_line.notes, faults: command_line.faults).run
     end
 
     def print_text(text)

@@ -42,20 +42,28 @@ module Bontebok
                   "--include" => "RUBYLIB=DIR bontebok" }.freeze
 
     # action: :serve, :check, :help or :version. topic: the Option of `--help OPTION`, or nil. values: { key => [text,
-    # ...] }. notes: texts for the log.
-    attr_reader :action, :topic, :values, :notes
+    # ...] }. notes: texts for the log. faults: a UsageError for each wrong argument, if the action is :check.
+    attr_reader :action, :topic, :values, :notes, :faults
 
-    # Raises UsageError.
+    # Raises UsageError, unless the action is :check.
     def initialize(argv)
       @rest = argv.map { |argument| argument.dup.force_encoding(Encoding::UTF_8) }
       @action = :serve
       @notes = []
+      @faults = []
       @values = Hash.new { |values, key| values[key] = [] }
-      read_argument(@rest.shift) until @rest.empty?
+      note_fault { read_argument(@rest.shift) } until @rest.empty?
       @values.default = nil
+      raise @faults.first if @faults.any? && @action != :check
     end
 
     private
+
+    def note_fault
+      yield
+    rescue UsageError => e
+      @faults << e
+    end
 
     def read_argument(argument)
       if argument == "--" then @rest.shift(@rest.size).each { |path| read_rackup(path) }
@@ -94,7 +102,7 @@ module Bontebok
       return store(option, flag, value) if option
 
       opposite = OptionTable::BY_FLAG[flag.sub("--no-", "--")]
-      raise UsageError, unknown(flag, known_flags) unless opposite&.switch?
+      refuse_flag(flag, value) unless opposite&.switch?
       raise UsageError, "#{flag} takes no value" if value
 
       store(opposite, flag, "false")
@@ -104,8 +112,14 @@ module Bontebok
       value = nil if value.empty?
       return read_foreign(flag, value) if FOREIGN_FLAGS.include?(flag)
 
-      option = OptionTable::BY_SHORT[flag] or raise UsageError, unknown(flag, known_flags)
+      option = OptionTable::BY_SHORT[flag] or refuse_flag(flag, value)
       store(option, flag, value)
+    end
+
+    # The next argument may be the value of the flag. A file that exists is rather the rackup file.
+    def refuse_flag(flag, value)
+      @rest.shift unless value || @rest.first.to_s.start_with?("-") || File.exist?(@rest.first.to_s)
+      raise UsageError, unknown(flag, known_flags)
     end
 
     def read_foreign(flag, value)

@@ -5,9 +5,11 @@ require_relative "boot_time"
 require_relative "config_file"
 require_relative "config_styles"
 require_relative "defaults"
+require_relative "places"
 require_relative "rhebok_address"
 require_relative "sources"
 require_relative "spreads"
+require_relative "start_advice"
 require_relative "worker_count"
 
 module Bontebok
@@ -16,13 +18,11 @@ module Bontebok
   class Config
     include BootTime
     include Defaults
+    include Places
     include Sources
     include Spreads
+    include StartAdvice
     include WorkerCount
-
-    # The usual places of files of other servers. The directory config/puma has a file for each environment.
-    UNREAD = %w[config/puma.rb config/puma/%s.rb config/unicorn.rb config/unicorn.conf.rb config/pitchfork.rb
-                config/pitchfork.conf.rb].freeze
 
     # The source of the default in place of a wrong value.
     WRONG = "default, because the value is wrong"
@@ -132,14 +132,6 @@ module Bontebok
       end
     end
 
-    # A text for each file of another server that is in its usual place, and is not read.
-    def unread_files
-      return [] if self[:config_file]
-
-      paths = UNREAD.map { |path| format(path, self[:environment]) }.select { |path| File.file?(path) }
-      paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" }
-    end
-
     private
 
     def shown(option)
@@ -161,7 +153,8 @@ module Bontebok
       @fixed = {} unless style <= ConfigStyles::Native # these are Rhebok's
       take_style_defaults(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
       file = with_rack_env do
-        ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env)
+        ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env,
+                                           faults: (method(:note_faults) if @faults))
       end
       @file = file.entries
       @hooks = file.hooks

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../system/file_name"
+require_relative "directive_faults"
 require_relative "hooks"
 require_relative "../usage_error"
 require_relative "../system/working_directory"
@@ -9,8 +10,8 @@ module Bontebok
   # Reads a configuration file, which is Ruby code. Used by Config. The style of the file (ConfigStyles) defines the
   # directives, which are the methods that the file may call. The directives store their values in the ConfigFile.
   class ConfigFile
-    # A value as it is written, and its "path:line".
-    Entry = Struct.new(:value, :place)
+    # A value as it is written, and its "path:line". places: the place of each value of a list.
+    Entry = Struct.new(:value, :place, :places)
 
     LONGEST_MESSAGE = 200
 
@@ -18,8 +19,9 @@ module Bontebok
     attr_reader :entries, :hooks, :warnings, :workers, :env
 
     # workers: MaxWorkers as the command line has it, or nil. env: the variables of the environment. Raises StartError
-    # if the file cannot be read, and UsageError for a fault in it.
-    def initialize(path, style:, workers: nil, env: ENV)
+    # if the file cannot be read, and UsageError for a fault in it. faults: a callable that runs a block and notes its
+    # StartError; nil: the first fault is raised.
+    def initialize(path, style:, workers: nil, env: ENV, faults: nil)
       @workers = workers
       @env = env
       @paths = []
@@ -28,10 +30,11 @@ module Bontebok
       @warnings = []
       @at_end = []
       @directives = style.new(self)
-      evaluate(path)
-      tell_faults { @at_end.each(&:call) }
+      @faults = faults
+      DirectiveFaults.note(@directives) { |&directive| note { tell_faults(&directive) } } if faults
+      [-> { evaluate(path) }, -> { tell_faults { @at_end.each(&:call) } }].each { |step| note(&step) }
       @read = true
-      enter_directory
+      note { enter_directory }
     end
 
     # Evaluates the configuration file, or a file that the configuration file loads (puma's directive `load`).
@@ -51,7 +54,11 @@ module Bontebok
     # Adds values to an option that is a list. nil is ignored.
     def add(key, *values)
       values = values.compact
-      (@entries[key] ||= Entry.new([], place)).value.concat(values) unless values.empty?
+      return if values.empty?
+
+      entry = (@entries[key] ||= Entry.new([], place, []))
+      entry.value.concat(values)
+      entry.places&.concat([place] * values.size)
     end
 
     # The value so far, or nil.
@@ -101,6 +108,10 @@ module Bontebok
     end
 
     private
+
+    def note(&step)
+      @faults ? @faults.call(&step) : yield
+    end
 
     # Any exception of the block, which runs code of the file, becomes a UsageError with file and line.
     def tell_faults

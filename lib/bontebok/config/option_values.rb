@@ -29,8 +29,8 @@ module Bontebok
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
     TAG = OptionTypes::Text.new("TEXT", /\A[\x20-\x7e]{0,63}\z/, "at most 63 printable ASCII characters")
     USER = OptionTypes::Text.new("USER[:GROUP]", /\A[^\0\s:]+(?::[^\0\s:]+)?\z/, "a user, or USER:GROUP")
-    OWNER = OptionTypes::Text.new("[USER][:GROUP]", /\A(?=.)[^\0\s:]*(?::[^\0\s:]+)?\z/,
-                                  "a user, USER:GROUP, or :GROUP")
+    OWNER = OptionTypes::Owner.new("[USER][:GROUP]", /\A(?=.)[^\0\s:]*(?::[^\0\s:]+)?\z/,
+                                   "a user, USER:GROUP, or :GROUP")
     # The core has 1024 bytes for the format.
     LOG_FORMAT = OptionTypes::Text.new("FORMAT", /\A[^\0\n]{1,1023}\z/, "a line of at most 1023 bytes")
     LOG_STYLE = OptionTypes::Text.new("text|json", /\A(?:text|json)\z/, "text or json")

@@ -26,12 +26,25 @@ module Bontebok
     end
 
     def setting_of(option, values, place)
-      Setting.new(option.read(option.repeated? ? values : values.last, place), place) if values
+      return unless values
+
+      Setting.new(option.repeated? ? read_list(option, values, place) : option.read(values.last, place), place)
+    end
+
+    # Notes the fault of each wrong value. The others count; if all are wrong, the option is wrong. places: the place of
+    # each value, if the values have several places.
+    def read_list(option, values, place, places = nil)
+      values = Array(values)
+      good = values.zip(places.to_a).filter_map do |value, own|
+        value if note_faults { option.read([value], own || place) }
+      end
+      option.read(good.empty? ? values.first(1) : good, place)
     end
 
     def in_file(option)
       entry = @file[option.key] || (RhebokAddress.entry(@file) if option.key == :listen) or return
-      Setting.new(option.read(entry.value, entry.place), entry.place)
+      value = option.repeated? ? read_list(option, *entry) : option.read(entry.value, entry.place)
+      Setting.new(value, entry.place)
     end
 
     # Rhebok's Timeout, of the file or of -O.

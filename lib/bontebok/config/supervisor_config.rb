@@ -67,6 +67,11 @@ module Bontebok
       self[key].fdiv(1000)
     end
 
+    # The supervisor does not know the file.
+    def place_of(_address)
+      nil
+    end
+
     # See Config.
     def interactive?
       @interactive

@@ -13,13 +13,13 @@ module Bontebok
       # If the workers run as another user, this method also creates the file of the access log. Each worker opens that
       # file itself, so the supervisor must call this method before the workers open their logs again.
       def open(config)
-        steps(config).each(&:call)
+        steps(config).each { |key, step| config.at(key, &step) }
       end
 
       # Opens the files again while the server runs. If a file cannot be opened, the error is logged, the file's stream
       # stays as it is, and the other files are opened.
       def renew(config, log)
-        steps(config).each do |step|
+        steps(config).each_value do |step|
           step.call
         rescue StartError => e
           log.error(e.message)
@@ -54,8 +54,9 @@ module Bontebok
       private
 
       def steps(config)
-        [-> { direct($stderr, config[:log], config.account) }, -> { direct($stdout, config[:stdout], config.account) },
-         -> { make_access_log(config[:access_log], config.account) }]
+        { log: -> { direct($stderr, config[:log], config.account) },
+          stdout: -> { direct($stdout, config[:stdout], config.account) },
+          access_log: -> { make_access_log(config[:access_log], config.account) } }
       end
 
       def direct(stream, path, account)

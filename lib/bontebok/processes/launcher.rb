@@ -32,10 +32,11 @@ module Bontebok
 
     # Returns the exit status. Raises StartError.
     def run
-      @config.warnings.concat(@config.unread_files)
+      @config.warnings.concat(@config.advice)
       @config.account.check
-      @config.account.act { check_files }
-      Pidfile.hold(pidfile) do
+      check_files
+      @config.at(:pidfile) { Pidfile.new(pidfile).write } if pidfile
+      Pidfile.keep(pidfile) do
         ProcessPreparation.run(@config, @log, descriptors: @app.nil?) { open_logs }
         kind = process
         @config.account.act { WorkerFiles.check_access_log(@config) }
@@ -85,8 +86,12 @@ module Bontebok
     end
 
     def check_files
-      AppLoader.new(@config[:rackup], @log).check unless @app
-      WorkerFiles.check_spool_dir(@config)
+      at_as_user(:rackup) { AppLoader.new(@config[:rackup], @log).check } unless @app
+      at_as_user(:spool_dir) { WorkerFiles.check_spool_dir(@config) }
+    end
+
+    def at_as_user(key, &check)
+      @config.at(key) { @config.account.act(&check) }
     end
   end
 end

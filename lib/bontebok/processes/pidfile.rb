@@ -21,15 +21,7 @@ module Bontebok
       # The path of the file that this process has written; nil: none.
       attr_reader :held
 
-      # Runs the block with the pid in the file; path nil: without a file. Raises StartError (see #write).
-      def hold(path, &)
-        return yield unless path
-
-        new(path).write
-        keep(path, &)
-      end
-
-      # Runs the block; the file has the pid already.
+      # Runs the block, and then removes the file, which has the pid already; path nil: without a file.
       def keep(path)
         @held = path
         yield

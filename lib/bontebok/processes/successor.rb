@@ -57,8 +57,8 @@ module Bontebok
 
     def check
       @config.account.check
-      AppLoader.new(@config[:rackup], @log).check
-      WorkerFiles.check_spool_dir(@config)
+      @config.at(:rackup) { AppLoader.new(@config[:rackup], @log).check }
+      @config.at(:spool_dir) { WorkerFiles.check_spool_dir(@config) }
     end
 
     # Returns the supervisor's message and its descriptors.

@@ -17,9 +17,17 @@ module Bontebok
 
     attr_reader :address, :socket
 
+    # The place of the address in the configuration file, for messages, or nil.
+    attr_writer :place
+
     def initialize(address, backlog:)
       @address = address
       @backlog = backlog
+    end
+
+    # For --check: makes the checks of #bind, and leaves the files that a start replaces.
+    def check
+      bind
     end
 
     # If two servers start at the same moment with the same address, both may succeed in #bind. One of them fails here.
@@ -119,7 +127,11 @@ module Bontebok
     def explained
       yield
     rescue SystemCallError => e
-      raise StartError, "cannot listen on #{address}: #{ErrorText.of(e, address.path.to_s)}"
+      fail_because(ErrorText.of(e, address.path.to_s))
+    end
+
+    def fail_because(text)
+      raise StartError, "#{"#{@place}: " if @place}cannot listen on #{address}: #{text}"
     end
   end
 end

@@ -29,6 +29,12 @@ module Bontebok
 
       # The listeners of one address. adopted: the adopted listeners. Raises StartError.
       def make(config, address, adopted = [], names = HostNames)
+        make_all(config, address, adopted, names).each { |listener| listener.place = config.place_of(address) }
+      end
+
+      private
+
+      def make_all(config, address, adopted, names)
         if address.unix?
           kind = config[:reuse_port] ? SharedUnixListener : UnixListener
           [kind.new(address, backlog: config[:backlog], access: access(config))]
@@ -37,8 +43,6 @@ module Bontebok
                                    v6_only: ipv4?(config, address.port, adopted))
         end
       end
-
-      private
 
       def adopt(config, entry)
         AdoptedListener.new(entry, backlog: (config[:backlog] if config.chosen?(:backlog)))

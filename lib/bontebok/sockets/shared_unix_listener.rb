@@ -43,10 +43,10 @@ module Bontebok
       "#{path}#{FORMER}"
     end
 
-    # Raises if a server without ReusePort has the path. Removes the file of a server that was killed under the lock.
-    def vacate
-      super unless name_of_server(path)&.end_with?(NEXT)
-      FileUtils.rm_f(first_path)
+    # Raises if a server without ReusePort has the path. The second file is of a server that was killed under the lock.
+    def dead_files
+      files = name_of_server(path)&.end_with?(NEXT) ? [] : super
+      File.exist?(first_path) ? [*files, first_path] : files
     end
 
     def appear

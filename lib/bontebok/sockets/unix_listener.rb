@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../system/directory_lock"
+require_relative "../system/files_aside"
 require_relative "listener"
 require_relative "socket_access"
 
@@ -19,8 +20,14 @@ module Bontebok
     def bind
       explained do
         @socket = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
-        address.abstract? ? take_name : try_path
+        address.abstract? ? take_name : alone_in_directory { vacate_and_try }
       end
+    end
+
+    def check
+      return bind if address.abstract?
+
+      explained { alone_in_directory { FilesAside.put(dead_files) { try_path } } }
     end
 
     def listen
@@ -84,14 +91,10 @@ module Bontebok
 
     private
 
-    def path
-      address.path
-    end
+    def path = address.path
 
     # The name under which the file is created.
-    def first_path
-      path
-    end
+    def first_path = path
 
     # Called when the socket listens.
     def appear; end
@@ -100,17 +103,17 @@ module Bontebok
       File.unlink(path) if own?(path)
     end
 
-    def own?(path)
-      identity(path) == @identity
-    end
+    def own?(path) = identity(path) == @identity
 
     # Checks before the application loads that the file can be created.
+    def vacate_and_try
+      vacate
+      try_path
+    end
+
     def try_path
-      alone_in_directory do
-        vacate
-        Socket.open(Socket::PF_UNIX, Socket::SOCK_STREAM) { |trial| take_path(trial) }
-        try_access
-      end
+      Socket.open(Socket::PF_UNIX, Socket::SOCK_STREAM) { |trial| take_path(trial) }
+      try_access
     end
 
     def try_access
@@ -138,20 +141,22 @@ module Bontebok
       end
     end
 
-    # Removes the file of a dead server. Raises StartError if the file is not a socket.
-    def vacate
+    def vacate = File.unlink(*dead_files)
+
+    # The files of dead servers that a start removes. Raises StartError if the file at the path is not a socket.
+    def dead_files
       check_file
       find_living
     rescue Errno::ECONNREFUSED
-      File.unlink(path)
+      [path]
     rescue Errno::ENOENT
-      nil
+      []
     end
 
     def check_file
       return if File.socket?(path) || !File.exist?(path)
 
-      raise StartError, "cannot listen on #{address}: the file is not a socket"
+      fail_because("the file is not a socket")
     end
 
     # Raises Errno::EADDRINUSE or StartError if a running server has the address: the server accepts a connection, or
@@ -177,7 +182,7 @@ module Bontebok
     def refuse(pid)
       raise Errno::EADDRINUSE if pid.zero?
 
-      raise StartError, "cannot listen on #{address}: Address already in use by process #{pid}"
+      fail_because("Address already in use by process #{pid}")
     end
 
     # A socket that is bound and does not listen yet looks like the socket of a dead server. So servers that start at

@@ -23,6 +23,7 @@ module Bontebok
       new(path, log).load
     end
 
+    # log: nil if the application is only checked.
     def initialize(path, log)
       @path = FileName.text(File.absolute_path(path.b, Dir.pwd.b))
       @log = log
@@ -35,11 +36,21 @@ module Bontebok
       raise StartError, "cannot read the rackup file #{@path}: #{SystemCallError.new(nil, e.errno).message}"
     end
 
+    # Checks the syntax of a rackup file, which is not run. Raises StartError.
+    def check_syntax
+      return unless rackup?
+
+      text = script
+      compile(text)
+    rescue SyntaxError => e
+      raise StartError, e.message unless valid_block?(text)
+    end
+
     # Returns an object that responds to `call`. Raises Failed for any exception of the application, also for SystemExit
     # and others that are no StandardError.
     def load
       require "rack"
-      app = ExitFence.keep_forks_out { @path.end_with?(".ru") ? evaluate : constant }
+      app = ExitFence.keep_forks_out { rackup? ? evaluate : constant }
       return app if app.respond_to?(:call)
 
       raise TypeError, "#{app.class} does not respond to call: it is no Rack application", [] # []: an empty backtrace
@@ -58,11 +69,36 @@ module Bontebok
       exception.is_a?(SignalException) && !exception.is_a?(Interrupt)
     end
 
-    # Reads the file itself, because Rack would use the locale's encoding, and Rack 3 would reject a line of options.
+    def rackup?
+      @path.end_with?(".ru")
+    end
+
     def evaluate
-      script = File.read(@path, encoding: "bom|utf-8")
-      @log.warn("#{@path}: options in a line that begins with #\\ are ignored") if script.sub!(OPTION_LINE, "#")
-      Rack::Builder.new_from_string(script.sub(/^__END__\r?\n.*\z/m, ""), @path)
+      Rack::Builder.new_from_string(script, @path)
+    end
+
+    # Reads the file itself, because Rack would use the locale's encoding, and Rack 3 would reject a line of options.
+    def script
+      text = File.read(@path, encoding: "bom|utf-8")
+      @log&.warn("#{@path}: options in a line that begins with #\\ are ignored") if text.sub!(OPTION_LINE, "#")
+      text.sub(/^__END__\r?\n.*\z/m, "")
+    end
+
+    # Rack 2 evaluates the text in a block, where `next` is valid.
+    def valid_block?(text)
+      compile("proc {\n#{text}\n}")
+      true
+    rescue SyntaxError
+      false
+    end
+
+    # Warnings are for the start.
+    def compile(text)
+      verbose = $VERBOSE
+      $VERBOSE = nil
+      RubyVM::InstructionSequence.compile(text, @path, @path)
+    ensure
+      $VERBOSE = verbose
     end
 
     # Rack 2 returns [application, options].

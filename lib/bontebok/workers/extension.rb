@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "rbconfig"
+
 require_relative "../start_error"
 
 module Bontebok
@@ -9,13 +11,23 @@ module Bontebok
     HELP = "build it: `bundle pristine bontebok` for a gem of the Gemfile, `gem pristine bontebok` for an installed " \
            "gem, `bin/setup` in a checkout or for a gem with `path:`"
 
-    # Returns true. Raises StartError with two lines: the cause, and the commands that build the extension.
+    # Returns true. Raises StartError with the cause, and with the commands that build the extension if they help.
     def self.load
       require NAME
       true
     rescue LoadError => e
-      cause = e.path == NAME ? "it is not built" : e.message.lines.first.chomp
-      raise StartError, "cannot load the extension: #{cause}\n#{HELP}"
+      raise StartError, message(e)
     end
+
+    # Ruby ignores a file that it is not permitted to read.
+    def self.message(error)
+      files = $LOAD_PATH.map { |directory| "#{directory}/#{NAME}.#{RbConfig::CONFIG['DLEXT']}" }
+      file = files.find { |path| File.exist?(path) }
+      return "cannot load the extension: no permission to read #{file}" if error.path == NAME && file
+
+      cause = error.path == NAME ? "it is not built" : error.message.lines.first.chomp
+      "cannot load the extension: #{cause}\n#{HELP}"
+    end
+    private_class_method :message
   end
 end

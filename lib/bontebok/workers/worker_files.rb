@@ -17,14 +17,16 @@ module Bontebok
         raise StartError, "SpoolDir #{directory} is not a writable directory"
       end
 
-      # Without this check, a worker would fail to open the access log when the application is loaded. target: the
-      # access log. Raises UsageError or StartError.
-      def check_access_log(config, target: config[:access_log])
-        Core::Worker.check_access_log(config.core_settings.merge(access_log: target))
+      # Without this check, a worker would fail to open the access log when the application is loaded. changes: values
+      # in place of the configuration's. Raises UsageError or StartError.
+      def check_access_log(config, **changes)
+        Core::Worker.check_access_log(config.core_settings.merge(changes))
       rescue ArgumentError => e
-        raise UsageError, "access log: #{e.message}"
+        key = e.message.start_with?("format:") ? :access_log_format : :access_log
+        config.at(key) { raise UsageError, "access log: #{e.message}" }
       rescue SystemCallError => e
-        raise StartError, "AccessLog #{config[:access_log]}: #{ErrorText.of(e, config[:access_log])}"
+        text = ErrorText.of(e, config[:access_log])
+        config.at(:access_log) { raise StartError, "AccessLog #{config[:access_log]}: #{text}" }
       end
     end
   end

@@ -39,6 +39,28 @@ class CheckTest < Support::TestCase
     TEXT
   end
 
+  def test_a_fault_hides_no_other
+    temp_file("c.rb", "frobnicate 1\nlisten '0.0.0.0:99999', 'unix:none/a.sock'\naccess_log 'none/a.log'\n" \
+                      "directory '/none'\nsocket_owner 'nobody-here'\naccess_log_format '%{a'\n")
+    assert_equal <<~TEXT, check("-c", "c.rb", "--frobnicate", listen: nil, status: 2, stream: :stderr)
+      bontebok: unknown option --frobnicate. See bontebok --help.
+      bontebok: c.rb:1: unknown option frobnicate
+      bontebok: c.rb:4: cannot change to the directory /none: No such file or directory
+      bontebok: c.rb:2: Listen wants a port from 0 to 65535, not "0.0.0.0:99999"
+      bontebok: c.rb:5: SocketOwner wants a user and a group that exist, not "nobody-here"
+      bontebok: c.rb:6: access log: format: no } after %{a
+      bontebok: c.rb:3: cannot write to #{File.realpath(temp_dir)}/none/a.log: its directory does not exist
+      bontebok: c.rb:2: cannot listen on unix:#{File.realpath(temp_dir)}/none/a.sock: its directory does not exist
+    TEXT
+  end
+
+  # The application is not run.
+  def test_the_syntax_of_the_application_and_missing_directories
+    temp_file("a.ru", "raise\nrun (\n")
+    assert_match(/\Abontebok: \S+a.ru:[23]: syntax error/, check("a.ru", status: 1, stream: :stderr))
+    assert_match(%r{^command line: XSendfile: the directory /none does not exist$}, check("--x-sendfile", "/none"))
+  end
+
   # These files are only opened to append. A file that is not there needs a directory that can be written to.
   def test_logs_may_be_streams
     assert_match(%r{^Log +/dev/stderr }, check("--log", "/dev/stderr", "--stdout", File::NULL))
@@ -71,6 +93,20 @@ class CheckTest < Support::TestCase
     assert_match(/as the user nobody: cannot write to .*a: Permission denied$/, text)
     check("--user", "nobody", "--log", "new.log", "--access-log", "#{temp_dir}/access.log")
     assert_empty Dir.children(temp_dir).grep(/log/)
+  end
+
+  # A start replaces files of dead servers, and creates logs.
+  def test_nothing_changes_on_the_disk
+    FileUtils.mkdir(File.join(temp_dir, "tmp"))
+    %w[a.sock a.control].each { |name| UNIXServer.new(File.join(temp_dir, name)).close }
+    temp_file("a.pid", "99999999\n")
+    rackup_file("config.ru", APP)
+    before = tree
+    [[], %w[--reuse-port]].each do |options|
+      check("-l", "unix:a.sock", "--control", "a.control", "--pidfile", "a.pid", "--log", "a.log", "--stdout", "b.log",
+            "--access-log", "c.log", *options, listen: nil)
+      assert_equal before, tree
+    end
   end
 
   # A start without a control socket only warns.
@@ -122,6 +158,10 @@ class CheckTest < Support::TestCase
   end
 
   private
+
+  def tree
+    Dir.glob("**/*", base: temp_dir).to_h { |name| [name, File.lstat(File.join(temp_dir, name)).ino] }
+  end
 
   def check(*args, status: 0, stream: :stdout, **options)
     server = start_bontebok(ready: false, rackup: APP, args: ["--check", *args], **options)

@@ -116,6 +116,16 @@ class CommandLineTest < Minitest::Test
     assert_refused 'only one rackup file can be served, not "b.ru" as well', "a.ru", "b.ru"
   end
 
+  # The value of an unknown flag is not the rackup file.
+  def test_a_check_gets_all_faults
+    line = command_line("--frobnicate", "5", "-Z", "--check", "--gone=1", "b.ru", "-w")
+    faults = line.faults.map { |fault| fault.message[/\A[^.:]+/] }
+    assert_equal(["unknown option --frobnicate", "unknown option -Z", "unknown option --gone", "-w wants a value"],
+                 faults)
+    assert_equal ["b.ru"], line.values[:rackup]
+    assert_equal [__FILE__], command_line("--frobnicate", __FILE__, "--check").values[:rackup]
+  end
+
   # Arguments are bytes. A file name may have bytes that are invalid in the locale's encoding (US-ASCII if LANG=C).
   def test_arguments_may_have_bytes_that_are_invalid_in_the_locale
     assert_equal({ rackup: ["Käse.ru"] }, read("Käse.ru".dup.force_encoding(Encoding::US_ASCII)))

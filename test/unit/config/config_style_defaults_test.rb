@@ -26,9 +26,9 @@ class ConfigStyleDefaultsTest < Support::TestCase
     paths.each { |path| temp_file(path) }
     Dir.chdir(temp_dir) do
       assert_equal paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" },
-                   config({ environment: ["qa"] }).unread_files
-      refute_includes config.unread_files.join, "qa"
-      assert_empty config({ config_file: ["config/puma.rb"] }).unread_files
+                   config({ environment: ["qa"] }).advice
+      refute_includes config.advice.join, "qa"
+      assert_empty config({ config_file: ["config/puma.rb"] }).advice
     end
   end
 

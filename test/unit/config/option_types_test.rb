@@ -20,6 +20,13 @@ class OptionTypesTest < Minitest::Test
     assert_refuses threads, "the smaller number first", "5:1"
   end
 
+  def test_an_owner_exists
+    owner = Bontebok::OptionValues::OWNER
+    assert_reads owner, "root" => "root", "root:root" => "root:root", ":root" => ":root", "4711:4712" => "4711:4712"
+    assert_refuses owner, "a user and a group that exist", "no-such-user", "root:no-such-group", ":no-such-group"
+    assert_refuses owner, "a user, USER:GROUP, or :GROUP", "", "a b"
+  end
+
   def test_a_count_may_be_auto
     count = Types::CountOrAuto.new(0..4)
     assert_reads count, "auto" => :auto, :auto => :auto, "0" => 0, "4" => 4

@@ -35,6 +35,16 @@ class AppLoaderTest < Support::TestCase
     assert_match(/options in a line that begins with #\\ are ignored/, @log)
   end
 
+  # The file is not run.
+  def test_the_syntax_is_checked
+    ["raise", "#\\ -p 1\nrun 1", "run 1\n__END__\nthis is no Ruby (\n", "next\n", "BEGIN { raise }", "\uFEFFKäse = 1",
+     "unused = 1\n"].each do |text|
+      assert_silent { check_syntax(text) }
+    end
+    error = assert_raises(Bontebok::StartError) { check_syntax("run 1\nrun (\n") }
+    assert_match(/\A\S+a\.ru:[23]: syntax error/, error.message)
+  end
+
   def test_any_exception_is_the_cause
     { "raise 'x'" => RuntimeError, "exit 3" => SystemExit, "run (" => SyntaxError, "throw :x" => UncaughtThrowError,
       "require 'no_such_file'" => LoadError, "raise Exception" => Exception, "raise NoMemoryError" => NoMemoryError,
@@ -77,6 +87,10 @@ class AppLoaderTest < Support::TestCase
   end
 
   private
+
+  def check_syntax(text)
+    Bontebok::AppLoader.new(temp_file("a.ru", text), nil).check_syntax
+  end
 
   def load(name, text)
     @path = temp_file(name, text)

@@ -21,13 +21,12 @@ module Bontebok
     class << self
       # Checks that #initialize can create the socket. Raises StartError.
       def check(path, uid: nil)
-        bind(path, uid, UnixListener).close
+        listener(path, uid, UnixListener).tap(&:check).close
       end
 
-      # Returns the bound listener.
-      def bind(path, uid, kind)
+      def listener(path, uid, kind)
         access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
-        kind.new(Address.new(path: path), backlog: BACKLOG, access: access).tap(&:bind)
+        kind.new(Address.new(path: path), backlog: BACKLOG, access: access)
       end
     end
 
@@ -40,7 +39,8 @@ module Bontebok
     def initialize(path, uid: nil, shared: false, listener: nil)
       @path = path
       @users = [0, Process.euid, *uid]
-      @listener = listener || ControlSocket.bind(path, uid, shared ? SharedUnixListener : UnixListener).tap(&:listen)
+      kind = shared ? SharedUnixListener : UnixListener
+      @listener = listener || ControlSocket.listener(path, uid, kind).tap(&:bind).tap(&:listen)
       @clients = []
     end
 

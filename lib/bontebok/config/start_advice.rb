@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require_relative "../system/file_name"
+require_relative "option_types"
+
+module Bontebok
+  # The part of Config with hints for the log of a start, about files that are there or missing.
+  module StartAdvice
+    # The usual places of files of other servers. The directory config/puma has a file for each environment.
+    UNREAD = %w[config/puma.rb config/puma/%s.rb config/unicorn.rb config/unicorn.conf.rb config/pitchfork.rb
+                config/pitchfork.conf.rb].freeze
+
+    # The server starts without these directories, because they may be made later. So they are no faults.
+    def advice
+      unread_files + missing_directories
+    end
+
+    private
+
+    # A text for each file of another server that is in its usual place, and is not read.
+    def unread_files
+      return [] if self[:config_file]
+
+      paths = UNREAD.map { |path| format(path, self[:environment]) }.select { |path| File.file?(path) }
+      paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" }
+    end
+
+    def missing_directories
+      [*sendfile_directories, *directory_of_restart_file].reject { |_, directory| File.directory?(directory) }
+                                                         .map do |key, directory|
+        "#{source(key)}: #{OptionTable[key].name}: the directory #{directory} does not exist"
+      end
+    end
+
+    def sendfile_directories
+      self[:x_sendfile].map { |place| [:x_sendfile, OptionTypes::SendfilePlaces::ENTRY.match(place.b)[2]] }
+    end
+
+    def directory_of_restart_file
+      path = self[:restart_file]
+      path ? [[:restart_file, File.dirname(FileName.absolute(path))]] : []
+    end
+  end
+end
