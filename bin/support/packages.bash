@@ -44,9 +44,7 @@ check_for_building() {
   need ruby has ruby
   need ruby-dev has_ruby_headers
   need build-essential has_compiler
-  [[ ${#missing[@]} -eq 0 ]] && return
-  echo "bin/setup: Debian's packages with what is missing: ${missing[*]}" >&2
-  exit 1
+  [[ ${#missing[@]} -eq 0 ]] || tell_the_command
 }
 
 # Additional packages for the tests.

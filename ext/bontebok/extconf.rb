@@ -10,6 +10,11 @@
 
 require "mkmf"
 
+COMPILER = MakeMakefile::CONFIG["CC"].split.first
+unless find_executable0(COMPILER)
+  abort "Bontebok needs a C compiler, and there is no #{COMPILER}. Debian: apt install build-essential"
+end
+
 CORE = "../../core"
 
 # Calls of Linux that the core uses (core/src/sockets, core/src/system). FreeBSD has some of them.

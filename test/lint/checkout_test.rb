@@ -15,8 +15,19 @@ class CheckoutTest < Lint::TestCase
     File.symlink(RbConfig.ruby, File.join(path, "ruby"))
     build = Support::ChildProcess.run("bin/setup", "--build", chdir: copy_to(File.join(temp_dir, "checkout")),
                                                               env: { "PATH" => path }, limit: 60)
-    assert_equal [1, "bin/setup: Debian's packages with what is missing: build-essential\n"],
-                 [build.status.exitstatus, build.output.text]
+    assert_equal [1, <<~TEXT], [build.status.exitstatus, build.output.text]
+      Packages are missing. Run this as root, then start bin/setup again:
+        apt-get update && apt-get install -y build-essential
+    TEXT
+  end
+
+  # `gem install` shows this message. mkmf's own message names no compiler.
+  def test_extconf_names_a_missing_compiler
+    child = Support::ChildProcess.run(RbConfig.ruby, "#{ROOT}/ext/bontebok/extconf.rb", chdir: temp_dir,
+                                                                                        env: { "PATH" => temp_dir })
+    compiler = RbConfig::CONFIG["CC"].split.first
+    assert_equal [1, "Bontebok needs a C compiler, and there is no #{compiler}. Debian: apt install build-essential\n"],
+                 [child.status.exitstatus, child.output.text.lines.first]
   end
 
   if Support::Length::LONG

@@ -107,10 +107,22 @@ static bool is_understood(const struct bb__log_entry *entry)
     return entry->line.len == 0 && entry->head->target.len > 0;
 }
 
+#define PROTOCOL_LEN (sizeof "HTTP/1.1" - 1)
+
+/* The protocol at the end of a request line that the parser rejected. The fault is often in a field. */
+static struct bb_slice last_protocol(struct bb_slice line)
+{
+    if (line.len <= PROTOCOL_LEN) return (struct bb_slice){0};
+    const char *last = line.at + line.len - PROTOCOL_LEN;
+    bool is_protocol = memcmp(last - 1, " HTTP/", sizeof " HTTP/" - 1) == 0 && last[5] >= '0' &&
+                       last[5] <= '9' && last[6] == '.' && last[7] >= '0' && last[7] <= '9';
+    return is_protocol ? (struct bb_slice){last, PROTOCOL_LEN} : (struct bb_slice){0};
+}
+
 static struct bb_slice protocol_of(const struct bb__log_entry *entry)
 {
-    if (!is_understood(entry)) return (struct bb_slice){0};
-    return (struct bb_slice){entry->head->minor_version > 0 ? "HTTP/1.1" : "HTTP/1.0", sizeof "HTTP/1.1" - 1};
+    if (!is_understood(entry)) return last_protocol(entry->line);
+    return (struct bb_slice){entry->head->minor_version > 0 ? "HTTP/1.1" : "HTTP/1.0", PROTOCOL_LEN};
 }
 
 static void put_request_line(struct line *line)

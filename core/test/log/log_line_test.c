@@ -164,6 +164,26 @@ static void test_unknown_values_are_logged_as_missing(void **state)
     assert_string_equal(line_of("%r"), "-");
 }
 
+static void test_a_rejected_request_line_may_end_with_a_protocol(void **state)
+{
+    (void)state;
+    static const struct {
+        struct bb_slice line;
+        const char *protocol;
+    } cases[] = {
+        {SLICE("GET / HTTP/1.1"), "HTTP/1.1"},
+        {SLICE("PRI * HTTP/2.0"), "HTTP/2.0"},
+        {SLICE("HTTP/1.1"), "-"},
+        {SLICE("GET /xHTTP/1.1"), "-"},
+        {SLICE("GET / HTTP/1x1"), "-"},
+        {SLICE("GET / HTTP/1.x"), "-"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        entry.line = cases[i].line;
+        assert_string_equal(line_of("%H"), cases[i].protocol);
+    }
+}
+
 static void test_b_logs_an_empty_body_as_a_dash(void **state)
 {
     (void)state;
@@ -354,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_each_directive_is_replaced_by_its_value),
         TEST(test_unknown_values_are_logged_as_missing),
+        TEST(test_a_rejected_request_line_may_end_with_a_protocol),
         TEST(test_b_logs_an_empty_body_as_a_dash),
         TEST(test_named_formats_have_their_fields),
         TEST(test_a_fraction_of_a_second_keeps_its_zeros),

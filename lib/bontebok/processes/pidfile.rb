@@ -61,7 +61,7 @@ module Bontebok
       write_temporary
       yield
     rescue SystemCallError => e
-      raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, @path)}"
+      raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, temporary)}"
     ensure
       FileUtils.rm_f(temporary)
     end

@@ -127,7 +127,11 @@ module Bontebok
     def explained
       yield
     rescue SystemCallError => e
-      fail_because(ErrorText.of(e, address.path.to_s))
+      fail_because(reason(e))
+    end
+
+    def reason(error)
+      ErrorText.of(error, address.path.to_s)
     end
 
     def fail_because(text)

@@ -81,6 +81,12 @@ module Bontebok
 
     private
 
+    def reason(error)
+      return super unless error.is_a?(Errno::EACCES) && @info.ip_port < 1024
+
+      "#{super}: a port below 1024 needs root or CAP_NET_BIND_SERVICE"
+    end
+
     # Binds without SO_REUSEADDR. If a former server has left connections, this bind fails. Then the option is set for a
     # second bind, and cleared after it. The option must not stay set while the application loads, because several
     # sockets with the option can bind the same port until one of them listens. A second server that starts during this

@@ -6,9 +6,13 @@ module Bontebok
     # path: the file that could not be created or opened for writing. Returns the kernel's text, without the text that
     # Ruby adds. ENOENT means that a directory is missing, not the file.
     def self.of(error, path)
-      return "its directory does not exist" if error.is_a?(Errno::ENOENT) && !File.directory?(File.dirname(path))
+      directory = File.dirname(path)
+      return "its directory does not exist" if error.is_a?(Errno::ENOENT) && !File.directory?(directory)
 
-      SystemCallError.new(nil, error.errno).message
+      text = SystemCallError.new(nil, error.errno).message
+      return text unless error.is_a?(Errno::EACCES) && !File.exist?(path) && File.directory?(directory)
+
+      File.writable?(directory) ? text : "#{text}: its directory is not writable"
     end
   end
 end

@@ -42,7 +42,9 @@ class RejectedRequestsTest < Support::TestCase
     server = start("json")
     ask(server, "#{GET}\r\n")
     server.get("/")
-    assert_equal([nil, "no_host"], lines_after(2).map { |line| JSON.parse(line).fetch("reason") }.sort_by(&:to_s))
+    entries = lines_after(2).map { |line| JSON.parse(line) }
+    assert_equal([nil, "no_host"], entries.map { |entry| entry.fetch("reason") }.sort_by(&:to_s))
+    assert_equal(%w[HTTP/1.1 HTTP/1.1], entries.map { |entry| entry.fetch("protocol") })
   end
 
   def test_a_body_that_the_application_reads_has_its_reason_too

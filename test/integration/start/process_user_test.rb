@@ -125,7 +125,8 @@ class ProcessUserTest < Support::TestCase
 
   # The process creates the file of the socket after it has become the user.
   def test_a_single_process_cannot_make_a_socket_in_a_directory_of_root
-    assert_fails 1, "as the user nobody: cannot listen on unix:#{temp_dir}/bontebok.sock: Permission denied",
+    assert_fails 1, "as the user nobody: cannot listen on unix:#{temp_dir}/bontebok.sock: Permission denied: " \
+                    "its directory is not writable",
                  %w[-w 0 --user nobody], rackup: APP
   end
 

@@ -20,7 +20,8 @@ class TroubleshootingStartsTest < Support::TestCase
            failed("-l", "127.0.0.1:0", "--log", "log/error.log", under: NOT_ROOT)
     assert_quoted heading, text, only: /unix|log/
     assert_includes Support::TroubleshootingPage.quotes[heading],
-                    "bontebok: cannot listen on 0.0.0.0:80: Permission denied"
+                    "bontebok: cannot listen on 0.0.0.0:80: Permission denied: " \
+                    "a port below 1024 needs root or CAP_NET_BIND_SERVICE"
   ensure
     File.chmod(0o755, temp_dir)
   end

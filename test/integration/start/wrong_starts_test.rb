@@ -74,8 +74,9 @@ class WrongStartsTest < Support::TestCase
 
   def test_a_port_that_the_user_may_not_bind_is_rejected
     skip_unless_permitted
-    assert_refused 1, "cannot listen on 0.0.0.0:80: Permission denied", "-l", "80", within: UNPRIVILEGED
-    assert_refused 1, "cannot listen on 0.0.0.0:1023: Permission denied", "-l", "1023", within: UNPRIVILEGED
+    hint = "Permission denied: a port below 1024 needs root or CAP_NET_BIND_SERVICE"
+    assert_refused 1, "cannot listen on 0.0.0.0:80: #{hint}", "-l", "80", within: UNPRIVILEGED
+    assert_refused 1, "cannot listen on 0.0.0.0:1023: #{hint}", "-l", "1023", within: UNPRIVILEGED
   end
 
   # The user who starts the server reads the terminal, not the log.

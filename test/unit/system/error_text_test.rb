@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/system/error_text"
+
+# Tests which part of a path the text blames.
+class ErrorTextTest < Support::TestCase
+  DENIED = Errno::EACCES.new
+
+  def test_a_missing_directory
+    assert_equal "its directory does not exist", text(Errno::ENOENT.new, "none/a")
+  end
+
+  # Root may write everywhere.
+  def test_a_directory_without_write_permission
+    directory = File.join(temp_dir, "a")
+    Dir.mkdir(directory, 0o555)
+    code = "require 'bontebok/system/error_text'; print Bontebok::ErrorText.of(Errno::EACCES.new, '#{directory}/b')"
+    File.chmod(0o755, temp_dir)
+    under = Process.euid.zero? ? %w[setpriv --reuid nobody --clear-groups] : []
+    child = Support::ChildProcess.run(*under, RbConfig.ruby, "-I", "#{ROOT}/lib", "-e", code)
+    assert_equal "Permission denied: its directory is not writable", child.output.text
+  end
+
+  def test_the_kernels_text
+    temp_file("a")
+    assert_equal ["Permission denied", "Permission denied", "Is a directory"],
+                 [text(DENIED, "a"), text(DENIED, "b"), text(Errno::EISDIR.new, "a")]
+  end
+
+  private
+
+  def text(error, name)
+    Bontebok::ErrorText.of(error, File.join(temp_dir, name))
+  end
+end
