@@ -151,12 +151,12 @@ static void test_a_rejected_request_is_logged(void **state)
     char lines[1000];
     snprintf(lines, sizeof lines,
              "127.0.0.1 \\x16\\x03\\x01 \\x22 - - - 400 16 - - tls\n"
-             "127.0.0.1 GET /x HTTP/1.1 GET /x - 400 16 - x space_in_name\n"
-             "127.0.0.1 %s HTTP/1.1 GET - - 414 17 - - long_target\n"
+             "127.0.0.1 GET /x HTTP/1.1 GET /x HTTP/1.1 400 16 - x space_in_name\n"
+             "127.0.0.1 %s HTTP/1.1 GET - HTTP/1.1 414 17 - - long_target\n"
              "127.0.0.1 POST /big HTTP/1.1 POST /big HTTP/1.1 413 22 - x large_body\n"
              "127.0.0.1 POST /chunks HTTP/1.1 POST /chunks HTTP/1.1 400 16 - x bad_chunk_size\n"
-             "127.0.0.1 GET /2 HTTP/2.0 GET - - 505 31 - - version\n"
-             "127.0.0.1 HEAD /h HTTP/1.1 HEAD /h - 400 - - - no_host\n",
+             "127.0.0.1 GET /2 HTTP/2.0 GET - HTTP/2.0 505 31 - - version\n"
+             "127.0.0.1 HEAD /h HTTP/1.1 HEAD /h HTTP/1.1 400 - - - no_host\n",
              long_target);
     assert_log(lines);
     host_free(host);
