@@ -41,8 +41,10 @@ module Bontebok
       check(:spool_dir) { account.act { WorkerFiles.check_spool_dir(@config) } }
       check(:log) { check_log(:log, $stderr, account) }
       check(:stdout) { check_log(:stdout, $stdout, account) }
-      @config.note_faults { check_access_log_format }
-      @config.note_faults { check_access_log(account) }
+      if @config.note_faults { Extension.load }
+        @config.note_faults { check_access_log_format }
+        @config.note_faults { check_access_log(account) }
+      end
       check_what_a_server_has(account)
     end
 
@@ -69,7 +71,6 @@ module Bontebok
     def check_access_log_format
       return if @config[:access_log].empty?
 
-      Extension.load
       WorkerFiles.check_access_log(@config, access_log: File::NULL)
     end
 

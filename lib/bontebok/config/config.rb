@@ -6,6 +6,7 @@ require_relative "config_file"
 require_relative "config_styles"
 require_relative "defaults"
 require_relative "places"
+require_relative "rack_env"
 require_relative "rhebok_address"
 require_relative "sources"
 require_relative "spreads"
@@ -19,6 +20,7 @@ module Bontebok
     include BootTime
     include Defaults
     include Places
+    include RackEnv
     include Sources
     include Spreads
     include StartAdvice
@@ -58,6 +60,7 @@ module Bontebok
       note_faults { enter_directory }
       note_faults { read_file } if self[:config_file]
       OptionTable::ALL.each { |option| setting(option) }
+      check_socket_owner
       check_request_limits
       warn_of_workers
       workers
@@ -162,17 +165,6 @@ module Bontebok
       WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
     end
 
-    # RACK_ENV is set while the file is read, because the file may use it.
-    def with_rack_env
-      former = @env["RACK_ENV"]
-      option = OptionTable[:environment]
-      environment = on_command_line(option) || in_environment(option)
-      @env["RACK_ENV"] = environment.value if environment
-      yield
-    ensure
-      @env["RACK_ENV"] = former
-    end
-
     def take_style_defaults(defaults, fixed, source)
       @defaults = @defaults.merge(defaults.transform_values { |value| Setting.new(value, source) })
       @fixed = @fixed.merge(fixed.transform_values { |value| Setting.new(value, source) })
@@ -181,6 +173,20 @@ module Bontebok
     def setting(option)
       @settings[option.key] ||= note_faults { SOURCES.lazy.filter_map { |source| send(source, option) }.first } ||
                                 Setting.new(default(option), WRONG)
+    end
+
+    # Only unix sockets have an owner. A file with both may also be used where the user does not exist.
+    def check_socket_owner
+      option = OptionTable[:socket_owner]
+      return if self[:socket_owner].nil? || self[:listen].none?(&:unix?)
+
+      note_faults { find_owner(option) || true } || @settings[:socket_owner] = Setting.new(default(option), WRONG)
+    end
+
+    def find_owner(option)
+      option.type.check(self[:socket_owner])
+    rescue OptionTypes::Invalid => e
+      raise UsageError, "#{source(:socket_owner)}: SocketOwner wants #{e.message}, not #{self[:socket_owner].inspect}"
     end
 
     def check_request_limits

@@ -33,7 +33,8 @@ module Bontebok
     end
 
     def sendfile_directories
-      self[:x_sendfile].map { |place| [:x_sendfile, OptionTypes::SendfilePlaces::ENTRY.match(place.b)[2]] }
+      directories = self[:x_sendfile].map { |place| OptionTypes::SendfilePlaces::ENTRY.match(place.b)[2] }
+      directories.map { |directory| [:x_sendfile, FileName.text(directory)] }
     end
 
     def directory_of_restart_file

@@ -3,9 +3,11 @@
 module Bontebok
   # The text of a SystemCallError for a message to the user.
   module ErrorText
-    # path: the file that could not be created or opened for writing. Returns the kernel's text, without the text that
-    # Ruby adds. ENOENT means that a directory is missing, not the file.
+    # path: the file that could not be created or opened for writing; empty: none. Returns the kernel's text, without
+    # the text that Ruby adds. ENOENT means that a directory is missing, not the file.
     def self.of(error, path)
+      return SystemCallError.new(nil, error.errno).message if path.empty?
+
       directory = File.dirname(path)
       return "its directory does not exist" if error.is_a?(Errno::ENOENT) && !File.directory?(directory)
 

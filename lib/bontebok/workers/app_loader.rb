@@ -44,6 +44,8 @@ module Bontebok
       compile(text)
     rescue SyntaxError => e
       raise StartError, e.message unless valid_block?(text)
+    rescue ArgumentError => e # the file is not in UTF-8
+      raise StartError, "cannot read the rackup file #{@path}: #{e.message}"
     end
 
     # Returns an object that responds to `call`. Raises Failed for any exception of the application, also for SystemExit

@@ -33,6 +33,25 @@ class ConfigTest < Support::TestCase
     ENV.replace(before)
   end
 
+  # A wrong value of the variable does not count if the file sets the environment.
+  def test_the_file_may_set_rack_env
+    path = temp_file("bontebok.rb", "ENV['RACK_ENV'] ||= 'mine'\n")
+    before = ENV.to_h
+    ENV.update("APP_ENV" => nil, "RACK_ENV" => nil, "RAILS_ENV" => nil)
+    assert_equal "mine", config({ config_file: [path] }, env: ENV)[:environment]
+    path = temp_file("own.rb", "environment 'own'\n")
+    assert_equal "own", config({ config_file: [path] }, env: { "RACK_ENV" => "a b" })[:environment]
+  ensure
+    ENV.replace(before)
+  end
+
+  # A file may also be used where the user does not exist.
+  def test_the_owner_of_unix_sockets_must_exist_if_there_are_any
+    owner = { socket_owner: ["nosuch"] }
+    assert_equal "nosuch", config({ **owner, listen: ["127.0.0.1:0"] })[:socket_owner]
+    assert_raises(Bontebok::UsageError) { config({ **owner, listen: ["unix:/a"] }) }
+  end
+
   # The file names look like the names of two other sources of values: "default" and "environment".
   def test_defaults_and_variables_do_not_choose_an_option
     %w[default.rb environment.rb].each do |name|

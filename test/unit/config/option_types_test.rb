@@ -23,7 +23,10 @@ class OptionTypesTest < Minitest::Test
   def test_an_owner_exists
     owner = Bontebok::OptionValues::OWNER
     assert_reads owner, "root" => "root", "root:root" => "root:root", ":root" => ":root", "4711:4712" => "4711:4712"
-    assert_refuses owner, "a user and a group that exist", "no-such-user", "root:no-such-group", ":no-such-group"
+    ["no-such-user", "root:no-such-group", ":no-such-group"].each do |text|
+      error = assert_raises(Types::Invalid) { owner.check(owner.read(text)) }
+      assert_equal "a user and a group that exist", error.message
+    end
     assert_refuses owner, "a user, USER:GROUP, or :GROUP", "", "a b"
   end
 

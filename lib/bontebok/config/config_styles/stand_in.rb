@@ -7,8 +7,12 @@ module Bontebok
     module StandIn
       PREFIX = /\ABontebok::ConfigStyles::(\w+)Objects/
 
+      # The file may have loaded the other server, or a part of it.
       def const_missing(constant)
-        raise NameError, "uninitialized constant #{name.sub(PREFIX, '\1')}::#{constant}", caller
+        own = name.sub(PREFIX, '\1')
+        return Object.const_get("#{own}::#{constant}") if Object.const_defined?("#{own}::#{constant}")
+
+        raise NameError, "uninitialized constant #{own}::#{constant}", caller
       end
     end
   end

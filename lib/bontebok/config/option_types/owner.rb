@@ -10,8 +10,9 @@ module Bontebok
     class Owner < Text
       NUMBER = /\A\d*\z/
 
-      def read(value)
-        super.tap { |text| find(*text.split(":")) }
+      # Checks that user and group exist. Raises Invalid.
+      def check(text)
+        find(*text.split(":"))
       rescue ArgumentError
         raise Invalid, "a user and a group that exist"
       end

@@ -25,14 +25,15 @@ module Bontebok
 
     def open_control
       path = @config[:control]
-      return if path.nil? || path == OptionTypes::ControlPath::NONE
+      return @control_due = nil if path.nil? || path == OptionTypes::ControlPath::NONE
 
+      taken = File.socket?(path)
       @control = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
       @control_due = nil
       @log.info("takes commands at #{path}")
     rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
       @log.warn("no commands are taken: #{e.message}") unless @control_due
-      @control_due = Clock.now + TRY_AGAIN
+      @control_due = (Clock.now + TRY_AGAIN if taken || File.socket?(path))
     end
 
     def tick_control

@@ -24,6 +24,17 @@ module Bontebok
         listener(path, uid, UnixListener).tap(&:check).close
       end
 
+      # Raises StartError or SystemCallError.
+      def listen(path, uid, kind)
+        listener = listener(path, uid, kind)
+        listener.bind
+        listener.listen
+        listener
+      rescue StandardError
+        listener&.close # a failed attempt is repeated
+        raise
+      end
+
       def listener(path, uid, kind)
         access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
         kind.new(Address.new(path: path), backlog: BACKLOG, access: access)
@@ -40,7 +51,7 @@ module Bontebok
       @path = path
       @users = [0, Process.euid, *uid]
       kind = shared ? SharedUnixListener : UnixListener
-      @listener = listener || ControlSocket.listener(path, uid, kind).tap(&:bind).tap(&:listen)
+      @listener = listener || ControlSocket.listen(path, uid, kind)
       @clients = []
     end
 
