@@ -94,25 +94,26 @@ const char *target_parse(struct target *target, const char *url)
     return wrong;
 }
 
+/* seconds: how long to wait; 0: without limit. Returns 0 or errno. */
+static int connect_once(const struct sockaddr *address, socklen_t len, int seconds)
+{
+    const struct timeval limit = {.tv_sec = seconds};
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return errno;
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    int error = connect(fd, address, len) < 0 ? errno : 0;
+    close(fd);
+    return error;
+}
+
 static bool accepts(const struct addrinfo *address)
 {
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return false;
-    bool connected = connect(fd, address->ai_addr, address->ai_addrlen) == 0;
-    close(fd);
-    return connected;
+    return connect_once(address->ai_addr, address->ai_addrlen, 0) == 0;
 }
 
 int target_try(const struct target *target)
 {
-    const struct timeval limit = {.tv_sec = 1};
-    int fd = socket(target->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return errno;
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    const struct sockaddr *address = (const struct sockaddr *)&target->address;
-    int error = connect(fd, address, target->address_len) < 0 ? errno : 0;
-    close(fd);
-    return error;
+    return connect_once((const struct sockaddr *)&target->address, target->address_len, 1);
 }
 
 const char *target_resolve(struct target *target)

@@ -94,8 +94,8 @@ struct bb_worker {
         atomic_uint_fast64_t limit;       /* minimum of max_connections and `fits`; UINT64_MAX: no limit */
         atomic_uint_fast64_t connections; /* connections of all lanes */
         atomic_uint_fast64_t ended_slow;  /* ms, when a slow client was last disconnected to make room */
-        atomic_bool
-            exhausted; /* descriptors have run out (EMFILE, or a lost message) since the last accept4 */
+        /* Descriptors have run out since the last successful accept4: EMFILE, or a message was lost. */
+        atomic_bool exhausted;
         /* ms, when accept4 first failed with EMFILE while the worker had no connection. 0: the last accept4
          * did not fail in this way. */
         atomic_uint_fast64_t starved;

@@ -116,7 +116,7 @@ module Bontebok
     end
 
     def control?
-      ![nil, OptionTypes::ControlPath::NONE].include?(@config[:control])
+      !OptionTypes::ControlPath.unset?(@config[:control])
     end
 
     # Returns nil if no server has the control socket. A server that does not respond has it, too: a stopped process

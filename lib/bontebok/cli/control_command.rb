@@ -183,7 +183,7 @@ module Bontebok
       option = OptionTable[:control]
       written = @values[:control]
       path = written ? option.read(written.last, "command line") : Config.new(@values)[:control]
-      return path unless path.nil? || path == OptionTypes::ControlPath::NONE
+      return path unless OptionTypes::ControlPath.unset?(path)
 
       raise StartError, "the server has no control socket: its directory has no tmp, and Control is not set"
     end

@@ -180,13 +180,8 @@ module Bontebok
       option = OptionTable[:socket_owner]
       return if self[:socket_owner].nil? || self[:listen].none?(&:unix?)
 
-      note_faults { find_owner(option) || true } || @settings[:socket_owner] = Setting.new(default(option), WRONG)
-    end
-
-    def find_owner(option)
-      option.type.check(self[:socket_owner])
-    rescue OptionTypes::Invalid => e
-      raise UsageError, "#{source(:socket_owner)}: SocketOwner wants #{e.message}, not #{self[:socket_owner].inspect}"
+      note_faults { option.check(self[:socket_owner], source(:socket_owner)) || true } ||
+        @settings[:socket_owner] = Setting.new(default(option), WRONG)
     end
 
     def check_request_limits

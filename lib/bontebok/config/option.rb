@@ -75,9 +75,12 @@ module Bontebok
 
     # Converts a value to the effective value. place: the source of the value, for the message. Raises UsageError.
     def read(value, place)
-      type.read(value)
-    rescue OptionTypes::Invalid => e
-      raise UsageError, "#{place}: #{name} wants #{e.message}, not #{abridged(value)}"
+      told(value, place) { type.read(value) }
+    end
+
+    # Checks an effective value that may be wrong on this machine only. Raises UsageError.
+    def check(value, place)
+      told(value, place) { type.check(value) }
     end
 
     def default_text
@@ -85,6 +88,12 @@ module Bontebok
     end
 
     private
+
+    def told(value, place)
+      yield
+    rescue OptionTypes::Invalid => e
+      raise UsageError, "#{place}: #{name} wants #{e.message}, not #{abridged(value)}"
+    end
 
     def dashed(key)
       "--#{key.to_s.tr('_', '-')}"

@@ -6,12 +6,11 @@ module Bontebok
     # path: the file that could not be created or opened for writing; empty: none. Returns the kernel's text, without
     # the text that Ruby adds. ENOENT means that a directory is missing, not the file.
     def self.of(error, path)
-      return SystemCallError.new(nil, error.errno).message if path.empty?
+      text = SystemCallError.new(nil, error.errno).message
+      return text if path.empty?
 
       directory = File.dirname(path)
       return "its directory does not exist" if error.is_a?(Errno::ENOENT) && !File.directory?(directory)
-
-      text = SystemCallError.new(nil, error.errno).message
       return text unless error.is_a?(Errno::EACCES) && !File.exist?(path) && File.directory?(directory)
 
       File.writable?(directory) ? text : "#{text}: its directory is not writable"

@@ -2,11 +2,13 @@
 
 require "json"
 require "test_helper"
-require "bontebok/config/config"
 require "bontebok/config/supervisor_config"
+require_relative "../support/config_case"
 
 # Tests the defaults that come from the server that a configuration file is for.
 class ConfigStyleDefaultsTest < Support::TestCase
+  include ConfigCase
+
   def test_the_style_is_given_or_recognised_by_the_file_name
     path = temp_file("puma-production.rb", "workers 3\n")
     assert_equal [3, 5, true], values(config({ config_file: [path] }), :max_workers, :threads, :preload)
@@ -85,19 +87,5 @@ class ConfigStyleDefaultsTest < Support::TestCase
     assert_equal 10, Bontebok::SupervisorConfig.new(data, former).boot_seconds
     data["values"].delete("preload")
     assert_equal 40, Bontebok::SupervisorConfig.new(data, former).boot_seconds
-  end
-
-  private
-
-  def config(written = {}, env: {}, **options)
-    Bontebok::Config.new(written, env: env, **options)
-  end
-
-  def sources(config, *keys)
-    keys.map { |key| config.source(key) }
-  end
-
-  def values(config, *keys)
-    keys.map { |key| config[key] }
   end
 end

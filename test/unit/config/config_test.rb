@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/config/config"
+require_relative "../support/config_case"
 
 # Tests the effective values of options, and the sources of these values.
 class ConfigTest < Support::TestCase
+  include ConfigCase
+
   def test_options_have_defaults
     config = config()
     assert_equal [true, 0, 30_000], values(config, :preload, :max_request_per_child, :graceful_timeout)
@@ -153,24 +155,12 @@ class ConfigTest < Support::TestCase
 
   private
 
-  def config(written = {}, env: {}, **options)
-    Bontebok::Config.new(written, env: env, **options)
-  end
-
   def in_directory(path)
     before = Dir.pwd
     Dir.chdir(path)
     yield
   ensure
     Dir.chdir(before)
-  end
-
-  def sources(config, *keys)
-    keys.map { |key| config.source(key) }
-  end
-
-  def values(config, *keys)
-    keys.map { |key| config[key] }
   end
 
   def assert_usage_error(message, written)

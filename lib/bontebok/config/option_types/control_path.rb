@@ -8,6 +8,11 @@ module Bontebok
     class ControlPath < Directory
       NONE = "none"
 
+      # True if the value means that there is no control socket.
+      def self.unset?(value)
+        [nil, NONE].include?(value)
+      end
+
       def read(value)
         value == NONE ? NONE : super
       end

@@ -25,7 +25,7 @@ module Bontebok
 
     def open_control
       path = @config[:control]
-      return @control_due = nil if path.nil? || path == OptionTypes::ControlPath::NONE
+      return @control_due = nil if OptionTypes::ControlPath.unset?(path)
 
       taken = File.socket?(path)
       @control = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
