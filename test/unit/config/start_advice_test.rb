@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# Tests the hints about missing directories. config_style_defaults_test.rb tests those about files that are not read.
+# Tests the hints about missing directories and RAILS_ENV. config_style_defaults_test.rb tests those about unread files.
 class StartAdviceTest < Support::TestCase
   def test_missing_directories_are_told
     path = temp_file("a.rb", "x_sendfile ['/usr', '/none', '/files=/gone']\nrestart_file '/lost/restart.txt'\n")
@@ -16,9 +16,23 @@ class StartAdviceTest < Support::TestCase
     assert_empty advice(x_sendfile: ["/usr /files=/usr"], restart_file: ["/usr/restart.txt"])
   end
 
+  def test_rails_with_an_environment_of_its_own
+    FileUtils.mkdir(File.join(temp_dir, "config"))
+    temp_file("config/application.rb", "")
+    production = { environment: ["production"] }
+    assert_equal ["Rails runs in development, because RAILS_ENV is set: Environment production has no effect on it"],
+                 advice(production, { "RAILS_ENV" => "development" })
+    assert_empty advice(production, { "RAILS_ENV" => "production" })
+    assert_empty advice(production, { "RAILS_ENV" => "" })
+  end
+
+  def test_rails_env_without_rails
+    assert_empty advice({ environment: ["production"] }, { "RAILS_ENV" => "development" })
+  end
+
   private
 
-  def advice(values)
-    Dir.chdir(temp_dir) { Bontebok::Config.new(values, env: {}).advice }
+  def advice(values, env = {})
+    Dir.chdir(temp_dir) { Bontebok::Config.new(values, env: env).advice }
   end
 end
