@@ -17,7 +17,7 @@ module Bontebok
     COMMANDS = {
       "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true],
                     "--supervisor" => ["supervisor", true],
-                    "--canary" => ["canary", /\A[1-9]\d{0,3}\z/], "--for" => ["for", /\A\d{1,6}(?:\.\d+)?s?\z/],
+                    "--canary" => ["canary", /\A[1-9]\d{0,3}\z/], "--for" => ["for", OptionTypes::Duration::PATTERN],
                     "--max-errors" => ["max_errors", /\A\d{1,3}(?:\.\d+)?%\z/] },
       "rollback" => { "--wait" => ["wait", true] },
       "stop" => { "--now" => ["now", true], "--wait" => ["wait", true] },
@@ -36,7 +36,7 @@ module Bontebok
       Usage: bontebok COMMAND [options]
 
         deploy [--wait] [--supersede]    Load new code, gems and configuration; the old workers serve meanwhile
-               [--canary N --for SECONDS --max-errors PERCENT]
+               [--canary N --for TIME --max-errors PERCENT]
                                          Start N new workers first, and compare them with the old ones
         deploy --supervisor              Execute the server's start command in the supervisor; the workers stay
         rollback [--wait]                Let the former release serve again (KeepFormer)
@@ -111,8 +111,10 @@ module Bontebok
     def read_canary
       @request = { "for" => "60s", "max_errors" => "1%" }.merge(@request, "wait" => true)
       @request["canary"] = @request["canary"].to_i
-      @request["for"] = @request["for"].to_f
+      @request["for"] = OptionValues::DURATION.read(@request["for"]).fdiv(1000)
       @request["max_errors"] = @request["max_errors"].to_f / 100
+    rescue OptionTypes::Invalid => e
+      raise UsageError, "--for wants #{e.message}"
     end
 
     def number(rest)

@@ -22,7 +22,7 @@ class CanaryTest < Support::TestCase
   def test_a_good_canary_becomes_the_new_generation
     server = start
     release(2, "config.ru" => GOOD)
-    command = deploy_canary("--for", "2s")
+    command = deploy_canary("--for", "2000ms")
     assert_match(/^generation 2: 1 of 2 workers serve beside the former ones$/, command.output.text)
     assert_match(/^canary +1 +\d+ +0 +0.00 %\nformer +2 +\d+ +0 +0.00 %$/, command.output.text)
     assert_match(/^generation 2 serves$/, command.output.text)
@@ -102,6 +102,9 @@ class CanaryTest < Support::TestCase
       assert_match(/wants another value than .*: bontebok deploy --canary 1/, command.output.text)
       assert_equal 2, command.status.exitstatus
     end
+    command = run_command("deploy", "--canary", "1", "--for", "9000h")
+    assert_equal [2, "bontebok: --for wants a time from 1 ms to a year, or 0\n"],
+                 [command.status.exitstatus, command.output.text]
     [%w[--for 5s], %w[--max-errors 1%], %w[--canary 1 --supervisor]].each do |args|
       command = run_command("deploy", *args)
       assert_match(/\Abontebok: --\S+ (?:needs --canary|and --supervisor exclude each other)/, command.output.text)
