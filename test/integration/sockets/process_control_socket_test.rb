@@ -58,6 +58,15 @@ class ControlSocketTest < Support::TestCase
     end
   end
 
+  def test_the_log_of_a_server_without_control_socket
+    directory = FileUtils.mkdir("#{temp_dir}/bare").first
+    [%w[-w 1], %w[-w 0]].each do |args|
+      server = start_bontebok(directory: directory, args: args, rackup: GATED_APP)
+      server.wait_for_output(/no commands are taken: there is no directory tmp to write to, and Control is not set$/)
+      server.stop
+    end
+  end
+
   def test_only_the_user_of_the_server_may_connect
     skip "only root can become another user" unless Process.euid.zero?
 
