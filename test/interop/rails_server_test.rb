@@ -47,6 +47,21 @@ class RailsServerTest < Support::TestCase
     assert_equal "changed", get(server).body
   end
 
+  # `rails restart` touches this file.
+  def test_restart_loads_initializers_again
+    server = rails_server("-P", "tmp/pids/other.pid")
+    temp_file("config/initializers/word.rb", "WORD = 'again'\n")
+    write_controller("render plain: [Process.pid, defined?(WORD) && WORD].inspect")
+    assert_equal "[#{server.pid}, nil]", get(server).body
+    File.write(File.join(temp_dir, "tmp/restart.txt"), "")
+    assert(eventually(TIMEOUT) { get(server).body == "[#{server.pid}, \"again\"]" })
+    assert_match(%r{tmp/restart.txt has changed: the process is executed again}, server.output.text)
+    assert_equal server.pid.to_s, File.read(File.join(temp_dir, "tmp/pids/other.pid"))
+    server.signal("TERM")
+    assert_ended server
+    refute_path_exists File.join(temp_dir, "tmp/pids/other.pid")
+  end
+
   def test_production_has_workers
     server = rails_server("-e", "production")
     pid, environment = get(server).body.split

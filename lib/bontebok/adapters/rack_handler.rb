@@ -7,6 +7,7 @@ require_relative "rackup_options"
 require_relative "rails_options"
 require_relative "../processes/launcher"
 require_relative "../start_failure"
+require_relative "../system/start_command"
 
 module Bontebok
   # The methods of a Rack handler. lib/rack/handler/bontebok.rb (Rack 2) and lib/rackup/handler/bontebok.rb (Rack 3)
@@ -23,6 +24,7 @@ module Bontebok
       DefaultHandler.withdraw
       return RackHandler.embed(app, options, &block) if block
 
+      options[:restart_cmd]&.then { |command| StartCommand.note_rails(command) }
       exit(StartFailure.told { Launcher.new(RackHandler.config(options), app: app).run })
     end
 

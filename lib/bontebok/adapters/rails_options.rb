@@ -6,12 +6,16 @@ module Bontebok
   # The options of `rails server -u bontebok`: address and environment. The environment, and an address that the user
   # has set, win over the configuration file. Rails itself handles its other options: pid file, daemon, log.
   class RailsOptions < HandlerOptions
+    # `rails restart` touches this file.
+    DEFAULTS = { restart_file: "tmp/restart.txt" }.freeze
+
     private
 
     def make_config
-      return Config.new(environment.merge(listen: addresses), env: @env) if typed?
+      return Config.new(environment.merge(listen: addresses), defaults: DEFAULTS, env: @env) if typed?
 
-      Config.new(environment, defaults: { listen: addresses.map { |text| Address.parse(text) } }, env: @env)
+      defaults = DEFAULTS.merge(listen: addresses.map { |text| Address.parse(text) })
+      Config.new(environment, defaults: defaults, env: @env)
     end
 
     # Rails' default host in development is localhost.

@@ -85,7 +85,7 @@ module Bontebok
         [@listeners, StartFailure, @log, *@control, *@newcomers, *@starting_client, *@waiting_client].each(&:disown)
       end
       @events = SignalQueue.new(*SIGNALS)
-      StartCommand.enter(WorkingDirectory.name) unless @app
+      StartCommand.enter(WorkingDirectory.name) if StartCommand.noted?
       @listeners.bind
       announce(@drains)
       @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }

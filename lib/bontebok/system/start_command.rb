@@ -24,12 +24,18 @@ module Bontebok
 
       # Call this method first in a process, before anything changes ENV, the working directory, or the process title.
       def note(argv)
-        @words, @env = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
+        keep(*(untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]))
         @options = argv.size
-        @env = @env.except(*FOR_ONE_PROCESS)
-        @umask = File.umask
-        @directory = WorkingDirectory.name
-        @moves = moves(@directory, Dir.pwd)
+      end
+
+      # Notes the command with which Rails restarts itself: words separated by spaces. Rails has loaded Bundler.
+      def note_rails(command)
+        keep([RbConfig.ruby, *command.split], Bundler.original_env)
+      end
+
+      # False in a program that has loaded the application by itself, for example rackup.
+      def noted?
+        !@words.nil?
       end
 
       # Notes that the working directory has changed to `name`, which may contain a symbolic link.
@@ -78,6 +84,14 @@ module Bontebok
       end
 
       private
+
+      def keep(words, env)
+        @words = words
+        @env = env.except(*FOR_ONE_PROCESS)
+        @umask = File.umask
+        @directory = WorkingDirectory.name
+        @moves = moves(@directory, Dir.pwd)
+      end
 
       def full(names)
         names.map { |name| File.expand_path(name, @directory) }

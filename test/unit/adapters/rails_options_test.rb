@@ -32,6 +32,11 @@ class RailsOptionsTest < Support::TestCase
     assert_match(/\Acommand line: Listen wants HOST:PORT/, error.message)
   end
 
+  def test_the_file_of_rails_restart
+    assert_equal "tmp/restart.txt", config[:restart_file]
+    assert_equal "tmp/restart.txt", config(Port: 4000, user_supplied_options: %i[Port])[:restart_file]
+  end
+
   def test_an_option_that_rails_adds_some_day_is_ignored
     assert_equal 3, config(something_new: 1)[:threads]
   end

@@ -27,7 +27,7 @@ module Bontebok
         return refuse(client, "deploy --canary") if request["canary"]
         return client.finish(Control::BUSY, "busy: the process is executed again") if @kept
         return client.finish(1, "the server stops") if stops?
-        return client.finish(1, "rackup or `rails server` has loaded the application: restart the server") if @app
+        return client.finish(1, InPlaceDeploy::LOADED) unless StartCommand.noted?
 
         deploy("the command deploy")
         return @waiting_client = @control.release(client) if request["wait"]

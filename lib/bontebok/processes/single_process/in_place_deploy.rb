@@ -7,8 +7,11 @@ require_relative "../../system/start_command"
 module Bontebok
   class SingleProcess
     # The part of SingleProcess that deploys new code. The process finishes its requests and executes the start command
-    # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program.
+    # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program. Without a
+    # noted start command, there is no deploy.
     module InPlaceDeploy
+      LOADED = "rackup has loaded the application: restart the server"
+
       private
 
       def watch_restart_file
@@ -20,7 +23,7 @@ module Bontebok
         @service.reload
         return @log.info("#{reason}: the server stops already") if @deadline || @departure
         return @log.info("#{reason}: the server still starts") unless @lanes
-        return @log.error("#{reason}: rackup or `rails server` has loaded the application: restart the server") if @app
+        return @log.error("#{reason}: #{LOADED}") unless StartCommand.noted?
 
         @log.info("#{reason}: the process is executed again when its requests are finished")
         @kept = PassedListeners.keep(@listeners)
