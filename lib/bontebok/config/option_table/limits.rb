@@ -30,11 +30,12 @@ module Bontebok
                    section: TITLE, core: true),
         Option.new("MaxConnections", COUNT, 0,
                    "Maximum number of connections of a worker. At the limit, or without free descriptors, the worker " \
-                   "closes the connection that has been idle for the longest time. If no connection is idle, each " \
-                   "connection is closed after its response, and a new client is served if its whole request has " \
-                   "arrived. To accept other new clients, the worker closes the connections of the slowest clients, " \
-                   "ten per second: a client that sends slowly gets 408, a client that reads slowly gets a reset. If " \
-                   "there is still no free connection, a new client gets 503. 0: no limit.",
+                   "closes the connection that has been idle for the longest time; each thread chooses among its " \
+                   "own connections. If no connection is idle, each connection is closed after its response, and a " \
+                   "new client is served if its whole request has arrived. To accept other new clients, the worker " \
+                   "closes the connections of the slowest clients, ten per second: a client that sends slowly gets " \
+                   "408, a client that reads slowly gets a reset. If there is still no free connection, a new client " \
+                   "gets 503. 0: no limit.",
                    section: TITLE, core: true),
         Option.new("MaxQueue", COUNT, 0,
                    "Maximum number of requests that wait for a worker. The limit counts all requests of the server " \
