@@ -11,7 +11,12 @@ end
 require_relative "bontebok/version"
 require_relative "bontebok/request_timeout"
 
-# These classes are defined in `rails server`, and in a program that has loaded Sinatra.
+# Rails::Server is defined in `rails server`, Sinatra::Base in a program that has loaded Sinatra.
+if defined?(Rails::Server) && ENV.key?("BONTEBOK_LISTENERS")
+  require_relative "bontebok/adapters/rails_process"
+  Bontebok::RailsProcess.keep_descriptors
+end
+
 if defined?(Rails::Server) || defined?(Sinatra::Base)
   require_relative "bontebok/adapters/default_handler"
   Bontebok::DefaultHandler.offer(rails: defined?(Rails::Server), sinatra: defined?(Sinatra::Base) && Sinatra::Base)

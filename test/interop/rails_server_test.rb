@@ -47,19 +47,20 @@ class RailsServerTest < Support::TestCase
     assert_equal "changed", get(server).body
   end
 
-  # `rails restart` touches this file.
+  # `rails restart` touches this file. The initializer shows which sockets its commands get from the former program.
   def test_restart_loads_initializers_again
-    server = rails_server("-P", "tmp/pids/other.pid")
-    temp_file("config/initializers/word.rb", "WORD = 'again'\n")
-    write_controller("render plain: [Process.pid, defined?(WORD) && WORD].inspect")
-    assert_equal "[#{server.pid}, nil]", get(server).body
+    other = File.join(temp_dir, "tmp/pids/an other.pid")
+    server = rails_server("-P", other)
+    temp_file("config/initializers/given.rb", "GIVEN = `ls -l /proc/self/fd; env`.scan(/socket:|BONTEBOK_LIS/)\n")
+    write_controller("render plain: defined?(GIVEN) ? GIVEN.inspect : 'not yet'")
+    assert_equal "not yet", get(server).body
     File.write(File.join(temp_dir, "tmp/restart.txt"), "")
-    assert(eventually(TIMEOUT) { get(server).body == "[#{server.pid}, \"again\"]" })
-    assert_match(%r{tmp/restart.txt has changed: the process is executed again}, server.output.text)
-    assert_equal server.pid.to_s, File.read(File.join(temp_dir, "tmp/pids/other.pid"))
+    server.wait_for_output(%r{tmp/restart.txt has changed: the process is executed again})
+    assert(eventually(TIMEOUT) { get(server).body == "[]" })
+    assert_equal server.pid.to_s, File.read(other)
     server.signal("TERM")
     assert_ended server
-    refute_path_exists File.join(temp_dir, "tmp/pids/other.pid")
+    refute_path_exists other
   end
 
   def test_production_has_workers
@@ -69,6 +70,8 @@ class RailsServerTest < Support::TestCase
     refute_equal server.pid.to_s, pid
     assert_match(/, production: \d+ workers? of 1 thread$/, server.output.text)
     refute_path_exists pid_file
+    server.signal("USR2")
+    server.wait_for_output(/SIGUSR2: .*has loaded the application: restart the server$/)
     server.signal("TERM")
     assert_ended server
   end

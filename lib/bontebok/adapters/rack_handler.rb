@@ -5,9 +5,9 @@ require "rack"
 require_relative "default_handler"
 require_relative "rackup_options"
 require_relative "rails_options"
+require_relative "rails_process"
 require_relative "../processes/launcher"
 require_relative "../start_failure"
-require_relative "../system/start_command"
 
 module Bontebok
   # The methods of a Rack handler. lib/rack/handler/bontebok.rb (Rack 2) and lib/rackup/handler/bontebok.rb (Rack 3)
@@ -24,8 +24,10 @@ module Bontebok
       DefaultHandler.withdraw
       return RackHandler.embed(app, options, &block) if block
 
-      options[:restart_cmd]&.then { |command| StartCommand.note_rails(command) }
-      exit(StartFailure.told { Launcher.new(RackHandler.config(options), app: app).run })
+      exit(StartFailure.told do
+        RailsProcess.prepare(options) if RackHandler.rails?(options)
+        Launcher.new(RackHandler.config(options), app: app).run
+      end)
     end
 
     def valid_options
@@ -46,10 +48,13 @@ module Bontebok
       end
     end
 
-    # Rails passes :user_supplied_options, the names of the options that the user has set. rackup does not.
     def self.config(options, env: ENV)
-      kind = options.key?(:user_supplied_options) ? RailsOptions : RackupOptions
-      kind.new(options, env: env).config
+      (rails?(options) ? RailsOptions : RackupOptions).new(options, env: env).config
+    end
+
+    # Rails passes :user_supplied_options, the names of the options that the user has set. rackup does not.
+    def self.rails?(options)
+      options.key?(:user_supplied_options)
     end
   end
 end

@@ -24,6 +24,11 @@ module Bontebok
         JSON.generate(describe(listeners).zip(copies).map { |description, copy| { **description, fd: copy } })
       end
 
+      # The numbers of the descriptors that .inherit will take from this environment.
+      def numbers(env)
+        JSON.parse(env[VARIABLE] || "[]").map { |description| description.fetch("fd") }
+      end
+
       # Returns the listeners that the former program of this process has kept. Removes the variable from env. Raises
       # StartError.
       def inherit(env)

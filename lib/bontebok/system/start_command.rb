@@ -28,12 +28,16 @@ module Bontebok
         @options = argv.size
       end
 
-      # Notes the command with which Rails restarts itself: words separated by spaces. Rails has loaded Bundler.
-      def note_rails(command)
-        keep([RbConfig.ruby, *command.split], Bundler.original_env)
+      # Keeps this command and this environment, instead of .note.
+      def keep(words, env)
+        @words = words
+        @env = env.except(*FOR_ONE_PROCESS)
+        @umask = File.umask
+        @directory = WorkingDirectory.name
+        @moves = moves(@directory, Dir.pwd)
       end
 
-      # False in a program that has loaded the application by itself, for example rackup.
+      # False if no command is known that would start this process again, for example under rackup.
       def noted?
         !@words.nil?
       end
@@ -84,14 +88,6 @@ module Bontebok
       end
 
       private
-
-      def keep(words, env)
-        @words = words
-        @env = env.except(*FOR_ONE_PROCESS)
-        @umask = File.umask
-        @directory = WorkingDirectory.name
-        @moves = moves(@directory, Dir.pwd)
-      end
 
       def full(names)
         names.map { |name| File.expand_path(name, @directory) }

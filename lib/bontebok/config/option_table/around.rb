@@ -40,7 +40,8 @@ module Bontebok
                    "is a directory tmp. none: the server takes no commands.",
                    section: TITLE, default_text: "tmp/bontebok.control"),
         Option.new("RestartFile", FILE, nil,
-                   "File to touch for a deploy, as with the signal USR2. The server checks the file every 2 s.",
+                   "File to touch for a deploy, as with the signal USR2. The server checks the file every 2 s. " \
+                   "Under `rails server`, the default is tmp/restart.txt.",
                    section: TITLE)
       ].freeze
     end

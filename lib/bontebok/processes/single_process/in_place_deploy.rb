@@ -10,7 +10,7 @@ module Bontebok
     # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program. Without a
     # noted start command, there is no deploy.
     module InPlaceDeploy
-      LOADED = "rackup has loaded the application: restart the server"
+      LOADED = "the application was loaded before the server: restart the program"
 
       private
 
