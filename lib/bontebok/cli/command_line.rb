@@ -84,7 +84,8 @@ module Bontebok
     def read_topic(name)
       return if ACTIONS.key?(name)
 
-      @topic = foreign(name) || OptionTable.find(name) or raise UsageError, unknown(name, OptionTable.spellings)
+      @topic = foreign(name) || OptionTable.find(name) || OptionTable.find("--#{name}") or
+        raise UsageError, unknown(name, OptionTable.spellings)
     end
 
     def read_rackup(path)

@@ -28,7 +28,7 @@ module Bontebok
     # Rails prefers RAILS_ENV to RACK_ENV, which has the value of Environment.
     def other_rails_environment
       rails = @env["RAILS_ENV"].to_s
-      return [] if ["", self[:environment]].include?(rails) || !File.file?("config/application.rb")
+      return [] if ["", self[:environment]].include?(rails) || !File.file?("bin/rails")
 
       ["Rails runs in #{rails}, because RAILS_ENV is set: Environment #{self[:environment]} has no effect on it"]
     end

@@ -17,8 +17,8 @@ class StartAdviceTest < Support::TestCase
   end
 
   def test_rails_with_an_environment_of_its_own
-    FileUtils.mkdir(File.join(temp_dir, "config"))
-    temp_file("config/application.rb", "")
+    FileUtils.mkdir(File.join(temp_dir, "bin"))
+    temp_file("bin/rails", "")
     production = { environment: ["production"] }
     assert_equal ["Rails runs in development, because RAILS_ENV is set: Environment production has no effect on it"],
                  advice(production, { "RAILS_ENV" => "development" })
