@@ -87,6 +87,7 @@ void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *rin
     if (worker->events.count > before) {
         atomic_store(&worker->has_events, true);
         if (worker->lanes) bb__wakeup_raise(&worker->lanes->wakeup);
+        bb__wakeup_raise(&worker->limits.alarm);
     }
     pthread_mutex_unlock(&worker->lock);
 }

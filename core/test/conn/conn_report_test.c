@@ -1,5 +1,6 @@
 /* conn_report_test.c: the host (the program that calls the core) learns why requests are rejected, at most
  * once per second and reason, with the number of the other rejections. No number is lost. */
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -235,6 +236,20 @@ static void test_a_full_ring_of_the_worker_wakes_no_lane(void **state)
     host_free(host);
 }
 
+/* While all lanes are busy, another thread of the host takes the events. */
+static void test_an_event_of_the_worker_raises_the_alarm(void **state)
+{
+    (void)state;
+    struct host *host = host_new_default(AF_UNIX);
+    struct bb__event_ring ring = {.count = 0};
+    struct pollfd watched = {.fd = bb_worker_alarm(host->worker), .events = POLLIN};
+    assert_int_equal(poll(&watched, 1, 0), 0);
+    bb__event_add(&ring, 400, 0, "a reason", NULL);
+    bb__worker_give_events(host->worker, &ring);
+    assert_int_equal(poll(&watched, 1, 0), 1);
+    host_free(host);
+}
+
 /* The server's own problems find a place beside any number of mistakes of clients. */
 static void test_mistakes_of_clients_leave_places_for_the_server(void **state)
 {
@@ -264,6 +279,7 @@ int main(void)
         cmocka_unit_test(test_all_threads_of_a_worker_together_report_once_per_second),
         cmocka_unit_test(test_a_full_ring_loses_no_number),
         cmocka_unit_test(test_a_full_ring_of_the_worker_wakes_no_lane),
+        cmocka_unit_test(test_an_event_of_the_worker_raises_the_alarm),
         cmocka_unit_test(test_mistakes_of_clients_leave_places_for_the_server),
     };
     return cmocka_run_group_tests_name("conn_report", tests, NULL, NULL);

@@ -3,7 +3,8 @@
 module Bontebok
   # Runs in the main thread, and handles requests that take longer than RequestTimeoutSoft or RequestTimeout. After
   # RequestTimeoutSoft, it raises Bontebok::RequestTimeout in the request's thread. After RequestTimeout, it only logs
-  # where the application is, because the core itself has sent a response or closed the connection.
+  # where the application is, because the core itself has sent a response or closed the connection. While all lanes are
+  # busy, it also writes the core's events to the log, for example rejected requests.
   class RequestLimits
     # The key in env of a callable that gives the request more time: `call(seconds)` extends both limits. Only the
     # thread that serves the request may call it.
@@ -35,17 +36,21 @@ module Bontebok
     # The core itself tells the parent to replace the process.
     def tick
       @to_io.read_nonblock(8, exception: false)
+      write_events
       @lanes.each { |lane| time_out(lane) }
       return unless @core.overdue?
 
-      while (news = @core.event)
-        @log.write(*news)
-      end
       report_overdue
       @core.overdue_is_logged
     end
 
     private
+
+    def write_events
+      while (event = @core.event)
+        @log.write(*event)
+      end
+    end
 
     def time_out(lane)
       request, backtrace = lane.time_out

@@ -21,14 +21,15 @@ class TroubleshootingLogTest < Support::TestCase
     STREAMS = []
   RUBY
 
+  # The log has the lines before a thread is free.
   def test_too_many_requests_wait
     server = start("--max-queue", "1", "--queue-timeout", "100ms")
     busy(server) do
       client = ask(server)
       eventually(10, "MaxQueue") { server.get.status == 503 }
       assert_equal 503, client.read_response.status
+      %w[MaxQueue QueueTimeout].each { |limit| server.wait_for_output(/ #{limit}: .*\n/) }
     end
-    server.wait_for_output(/ QueueTimeout: .*\n/)
     assert_quoted "503: too many requests wait", server.output.text, only: /Queue/
   end
 
