@@ -8,6 +8,7 @@ module Bontebok
   class Canary
     # Requests that the new workers must have served before they are judged.
     LEAST = 200
+    FEW = "got fewer than #{LEAST} requests: a longer --for, or clients that connect more often, may help".freeze
     # Seconds between two looks. A worker that ends loses what it has counted since the last look.
     INTERVAL = 0.25
 

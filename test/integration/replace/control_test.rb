@@ -71,7 +71,7 @@ class ControlTest < Support::TestCase
     File.mkfifo("#{temp_dir}/gate")
     first = start_command("deploy", "--wait")
     server.wait_for_output(/^at the gate$/)
-    assert_command 3, "bontebok: busy: a master starts already\n", "deploy", "--wait"
+    assert_command 3, "bontebok: busy: a master starts already; --supersede replaces it\n", "deploy", "--wait"
     release(3)
     assert_command 0, "generation 3 serves\n", "deploy", "--wait", "--supersede"
     assert_equal 1, first.wait.exitstatus

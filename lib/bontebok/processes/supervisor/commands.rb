@@ -35,7 +35,9 @@ module Bontebok
         return client.finish(1, "the server stops") if stops?
         return client.finish(Control::BUSY, "the server still starts") if @steps.any?
         return client.finish(1, "rackup or `rails server` has loaded the application: restart the server") if @app
-        return client.finish(Control::BUSY, "busy: a master starts already") if busy? && !request["supersede"]
+        if busy? && !request["supersede"]
+          return client.finish(Control::BUSY, "busy: a master starts already; --supersede replaces it")
+        end
 
         @waiting_canary = canary_of(request)
         @waiting_clients << client if request["wait"]

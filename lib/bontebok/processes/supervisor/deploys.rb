@@ -107,7 +107,7 @@ module Bontebok
           when :good then @masters.go_on(child)
           when :bad then @masters.take_back(child, "has too many errors")
           when :crashed then @masters.take_back(child, "has lost a worker, which has ended by itself")
-          when :few then @masters.take_back(child, "got fewer than #{Canary::LEAST} requests: a longer --for may help")
+          when :few then @masters.take_back(child, Canary::FEW)
           end
         end
       end
