@@ -60,6 +60,16 @@ static bool is_alarmed(const struct bb_worker *worker, int wait)
     return poll(&watched, 1, wait) == 1;
 }
 
+/* The event about the request may raise the alarm earlier. */
+static bool is_alarmed_for_hard(const struct lanes *lanes)
+{
+    uint64_t times;
+    while (is_alarmed(lanes->worker, WAIT_LIMIT * 1000) &&
+           read(bb_worker_alarm(lanes->worker), &times, sizeof times) == sizeof times)
+        if (bb_worker_take_overdue(lanes->worker)) return true;
+    return false;
+}
+
 static void finish(struct lanes *lanes, unsigned served)
 {
     bb_worker_drain(lanes->worker, BB_QUEUE_TAKE);
@@ -82,8 +92,7 @@ static void test_a_request_without_a_response_is_answered_with_504(void **state)
         int fd = blocked_with(&lanes, requests[i]);
         const char *response = read_to_end(fd);
         assert_memory_equal(response, expected[i], strlen(expected[i]));
-        assert_true(is_alarmed(lanes.worker, WAIT_LIMIT * 1000));
-        assert_true(bb_worker_take_overdue(lanes.worker));
+        assert_true(is_alarmed_for_hard(&lanes));
         assert_false(bb_worker_take_overdue(lanes.worker));
         sem_post(&lanes.leave); /* the core drops the rest of the response */
         int next = lanes_connect(&lanes);

@@ -36,9 +36,10 @@ module Bontebok
     # The core itself tells the parent to replace the process.
     def tick
       @to_io.read_nonblock(8, exception: false)
+      overdue = @core.overdue? # before its event is taken
       write_events
       @lanes.each { |lane| time_out(lane) }
-      return unless @core.overdue?
+      return unless overdue
 
       report_overdue
       @core.overdue_is_logged
