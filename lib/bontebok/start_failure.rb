@@ -40,8 +40,13 @@ module Bontebok
         @starter = starter
       end
 
-      # Closes the former standard error. Called when the server is ready, and in a forked process that takes no part in
-      # the start.
+      # Called when the server is ready. At a terminal, the user learns where the log is.
+      def end_start
+        write(@starter, "ready, the log is #{@log}") if @log && @starter&.tty?
+        close
+      end
+
+      # Closes the former standard error. Called in a forked process that takes no part in the start.
       def close
         @starter&.close
         @starter = nil

@@ -18,6 +18,7 @@ module Bontebok
 
     # Commands that are flags here.
     WORDS = %w[help version].freeze
+    HELP = %w[help --help -h].freeze
     # Commands of other servers, and what to type instead.
     START = "`bontebok` starts the server"
     RESTART = "`bontebok deploy` loads new code, `bontebok restart-workers` replaces the workers"
@@ -51,9 +52,9 @@ module Bontebok
     # The word may also be the name of a rackup file.
     def spelled(argv)
       word, *others = argv
-      return argv if !WORDS.include?(word) || File.exist?(word)
+      return [others.first, "--help"] if HELP.include?(word) && COMMANDS.include?(others.first)
 
-      word == "help" && COMMANDS.include?(others.first) ? [others.first, "--help"] : ["--#{word}", *others]
+      !WORDS.include?(word) || File.exist?(word) ? argv : ["--#{word}", *others]
     end
 
     def act

@@ -15,7 +15,13 @@ module Bontebok
 
       def head(server)
         "bontebok #{server['version']}, ruby #{server['ruby']}, pid #{server['pid']}, " \
-          "generation #{server['generation']}, #{server['workers']} workers: #{server['state']}"
+          "#{extent(server)}: #{server['state']}"
+      end
+
+      def extent(server)
+        return "one process" if server["workers"].zero?
+
+        "generation #{server['generation']}, #{server['workers']} workers"
       end
 
       def worker(process)

@@ -4,7 +4,8 @@ require "pty"
 require "shellwords"
 require "test_helper"
 
-# A server in a terminal of its own: what HUP does when the terminal is closed, and when it is not.
+# A server in a terminal of its own: what it shows there, and what HUP does when the terminal is closed, and when it is
+# not.
 class TerminalTest < Support::TestCase
   APP = "run ->(_) { [200, {}, [\"ok\"]] }\n"
   DEVELOPERS = [[], %w[-w 1], %w[-w 0 -E production]].freeze
@@ -23,6 +24,15 @@ class TerminalTest < Support::TestCase
       close_terminal
       assert_ended
       assert_match(/the terminal is closed$/, log, args)
+    end
+  end
+
+  def test_the_terminal_shows_where_the_log_is
+    [%w[-w 0], %w[-w 1]].each do |args|
+      start(*server(*args))
+      assert_equal "bontebok: ready, the log is #{temp_dir}/log\r\n", (@reader.gets if @reader.wait_readable(10))
+      Process.kill("TERM", @server)
+      assert_ended
     end
   end
 

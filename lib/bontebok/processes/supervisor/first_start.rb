@@ -30,7 +30,7 @@ module Bontebok
         @listeners.own
         finish_deploy
         StartLines.write_ready(@log, @config, @listeners, @began)
-        StartFailure.close
+        StartFailure.end_start
       end
 
       def fail_to_start
