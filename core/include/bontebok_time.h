@@ -13,9 +13,9 @@ struct bb_worker;
 /* bb_worker_alarm() returns a descriptor, which the worker owns. The descriptor becomes readable when a
  * request passes request_timeout_soft or request_timeout, and when bb_worker_event() has an event. A thread
  * of the host waits for the descriptor and reads its 8 bytes. This thread calls bb_worker_take_overdue(),
- * which returns true if a request has passed request_timeout since the last call, then bb_worker_event() until
- * there is no event, and then bb_lane_take_late() for each lane. If there was an overdue request, the thread
- * calls bb_lane_take_overdue() for each lane, logs the overdue requests, and calls
+ * which returns true if a request has passed request_timeout since the last call, then bb_worker_event()
+ * until there is no event, and then bb_lane_take_late() for each lane. If there was an overdue request, the
+ * thread calls bb_lane_take_overdue() for each lane, logs the overdue requests, and calls
  * bb_worker_overdue_is_logged(). BB_TELL_EMPTIED is sent only after bb_worker_overdue_is_logged(). Any
  * thread. */
 int bb_worker_alarm(const struct bb_worker *worker);

@@ -1,7 +1,6 @@
 /* io_limit_test.c: time limits of requests (request_timeout and request_timeout_soft). `make tsan` runs this
  * test under ThreadSanitizer. */
 #include <poll.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,50 +8,8 @@
 
 #include <cmocka.h>
 
-#include "io_thread/io_work.h"
-#include "support/lanes.h"
+#include "io_thread/limited.h"
 #include "support/later_clock.h"
-#include "support/real_clock.h"
-
-static struct bb_settings limited(uint64_t request_timeout)
-{
-    struct bb_settings settings = lanes_settings();
-    settings.request_timeout = request_timeout;
-    return settings;
-}
-
-/* Sends a request and waits until the application has it. The clocks stand still until then, because the time
- * of a request begins when the application gets it. */
-static int blocked_with(struct lanes *lanes, const char *request)
-{
-    hold_clocks();
-    int fd = lanes_connect(lanes);
-    say(fd, request);
-    assert_int_equal(sem_wait(&lanes->entered), 0);
-    let_clocks_go_on();
-    return fd;
-}
-
-/* Sends a request and waits until it is served. The worker must have only one lane (a thread that serves
- * requests). The clocks stand still, so the request reaches no limit. */
-static bool is_served_at_once(const struct lanes *lanes, int fd, const char *target)
-{
-    hold_clocks();
-    bool answered = lanes_ask(fd, target, "", "");
-    while (bb__owner_state_of(bb__owner_look(&lanes->threads[0].lane->owner)) != BB_OWNER_IDLE) sched_yield();
-    let_clocks_go_on();
-    return answered;
-}
-
-/* Reads until the server closes the connection. */
-static const char *read_to_end(int fd)
-{
-    static char text[1024];
-    size_t len = 0;
-    for (ssize_t got; (got = recv(fd, text + len, sizeof text - 1 - len, 0)) > 0;) len += (size_t)got;
-    text[len] = '\0';
-    return text;
-}
 
 static bool is_alarmed(const struct bb_worker *worker, int wait)
 {
@@ -60,14 +17,19 @@ static bool is_alarmed(const struct bb_worker *worker, int wait)
     return poll(&watched, 1, wait) == 1;
 }
 
+static bool take_alarm(const struct lanes *lanes)
+{
+    uint64_t times;
+    return is_alarmed(lanes->worker, WAIT_LIMIT * 1000) &&
+           read(bb_worker_alarm(lanes->worker), &times, sizeof times) == sizeof times;
+}
+
 /* The event about the request may raise the alarm earlier. */
 static bool is_alarmed_for_hard(const struct lanes *lanes)
 {
-    uint64_t times;
-    while (is_alarmed(lanes->worker, WAIT_LIMIT * 1000) &&
-           read(bb_worker_alarm(lanes->worker), &times, sizeof times) == sizeof times)
-        if (bb_worker_take_overdue(lanes->worker)) return true;
-    return false;
+    bool overdue = false;
+    while (!overdue && take_alarm(lanes)) overdue = bb_worker_take_overdue(lanes->worker);
+    return overdue;
 }
 
 static void finish(struct lanes *lanes, unsigned served)
@@ -158,10 +120,7 @@ static void test_quick_requests_raise_no_alarm(void **state)
 
 static bool is_alarmed_for_soft(const struct lanes *lanes)
 {
-    uint64_t times;
-    if (!is_alarmed(lanes->worker, WAIT_LIMIT * 1000)) return false;
-    return read(bb_worker_alarm(lanes->worker), &times, sizeof times) == sizeof times &&
-           !bb_worker_take_overdue(lanes->worker);
+    return take_alarm(lanes) && !bb_worker_take_overdue(lanes->worker);
 }
 
 static void test_the_host_is_told_of_the_soft_limit_once(void **state)
@@ -291,103 +250,6 @@ static void test_extended_time_counts_after_the_host_was_told(void **state)
     finish(&lanes, 1);
 }
 
-static void start_with_parent(struct lanes *lanes, int count, int parent[2])
-{
-    struct bb_settings settings = limited(50);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, parent), 0);
-    lanes_tell_fd = parent[1];
-    lanes_start(lanes, count, &settings);
-    lanes_tell_fd = -1;
-}
-
-static char next_word(int fd)
-{
-    char word = '\0';
-    assert_int_equal(recv(fd, &word, 1, 0), 1);
-    return word;
-}
-
-static bool is_silent(int fd, int wait)
-{
-    struct pollfd watched = {.fd = fd, .events = POLLIN};
-    return poll(&watched, 1, wait) == 0;
-}
-
-static void test_the_parent_is_told_of_overdue_requests(void **state)
-{
-    (void)state;
-    struct lanes lanes;
-    int parent[2];
-    start_with_parent(&lanes, 2, parent);
-    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(next_word(parent[0]), 'h');
-    (void)read_to_end(fd);
-    assert_true(is_silent(parent[0], 100)); /* the other lane is idle */
-    int second = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(next_word(parent[0]), 'u');
-    (void)read_to_end(second);
-    sem_post(&lanes.leave);
-    sem_post(&lanes.leave);
-    close(second);
-    close(fd);
-    assert_int_equal(lanes_finish(&lanes), 2); /* the worker drains by itself */
-    close(parent[0]);
-    close(parent[1]);
-}
-
-/* The parent gets 'x' (the parent may kill the host) only if other processes have received all requests that
- * they can serve, and if the host has logged the overdue request. */
-static void test_the_parent_is_told_when_only_stuck_requests_are_left(void **state)
-{
-    (void)state;
-    struct lanes lanes;
-    int parent[2];
-    start_with_parent(&lanes, 1, parent);
-    int idle = lanes_connect(&lanes), half = lanes_connect(&lanes);
-    assert_true(is_served_at_once(&lanes, idle, "/quick"));
-    say(half, "POST /other HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1");
-    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(next_word(parent[0]), 'u');
-    assert_true(bb_worker_take_overdue(lanes.worker));
-    uint64_t ms;
-    assert_true(bb_lane_take_overdue(lanes.threads[0].lane, &ms));
-    assert_true(ms >= 50);
-    assert_false(bb_lane_take_overdue(lanes.threads[0].lane, &ms));
-    bb_worker_overdue_is_logged(lanes.worker);
-    assert_true(is_silent(parent[0], 100));
-    say(half, "2");
-    assert_int_equal(next_word(parent[0]), 'x');
-    (void)read_to_end(fd);
-    sem_post(&lanes.leave);
-    close(idle);
-    close(half);
-    close(fd);
-    assert_in_range(lanes_finish(&lanes), 2, 3); /* this worker's lane can get the request of `half` */
-    close(parent[0]);
-    close(parent[1]);
-}
-
-static void test_the_parent_is_not_told_before_the_host_has_logged(void **state)
-{
-    (void)state;
-    struct lanes lanes;
-    int parent[2];
-    start_with_parent(&lanes, 1, parent);
-    int fd = blocked_with(&lanes, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_int_equal(next_word(parent[0]), 'u');
-    assert_true(is_silent(parent[0], 100));
-    assert_true(bb_worker_take_overdue(lanes.worker));
-    assert_true(is_silent(parent[0], 100));
-    bb_worker_overdue_is_logged(lanes.worker);
-    assert_int_equal(next_word(parent[0]), 'x');
-    (void)read_to_end(fd);
-    sem_post(&lanes.leave);
-    close(fd);
-    assert_int_equal(lanes_finish(&lanes), 1);
-    close(parent[0]);
-    close(parent[1]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,9 +262,6 @@ int main(void)
         cmocka_unit_test(test_no_limit_is_over_too_soon_if_a_look_takes_long),
         cmocka_unit_test(test_extended_time_moves_both_limits_of_a_request),
         cmocka_unit_test(test_extended_time_counts_after_the_host_was_told),
-        cmocka_unit_test(test_the_parent_is_told_of_overdue_requests),
-        cmocka_unit_test(test_the_parent_is_told_when_only_stuck_requests_are_left),
-        cmocka_unit_test(test_the_parent_is_not_told_before_the_host_has_logged),
     };
     return cmocka_run_group_tests_name("io_limit", tests, NULL, NULL);
 }
