@@ -18,7 +18,6 @@ module Bontebok
 
     # Commands that are flags here.
     WORDS = %w[help version].freeze
-    HELP = %w[help --help -h].freeze
     # Commands of other servers, and what to type instead.
     START = "`bontebok` starts the server"
     RESTART = "`bontebok deploy` loads new code, `bontebok restart-workers` replaces the workers"
@@ -52,9 +51,9 @@ module Bontebok
     # The word may also be the name of a rackup file.
     def spelled(argv)
       word, *others = argv
-      return [others.first, "--help"] if HELP.include?(word) && COMMANDS.include?(others.first)
+      return argv if !WORDS.include?(word) || File.exist?(word)
 
-      !WORDS.include?(word) || File.exist?(word) ? argv : ["--#{word}", *others]
+      word == "help" && COMMANDS.include?(others.first) ? [others.first, "--help"] : ["--#{word}", *others]
     end
 
     def act

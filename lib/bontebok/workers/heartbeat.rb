@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../system/clock"
+
 module Bontebok
   # Shows on the scoreboard that a worker's main thread runs, while the worker's lanes (threads that serve requests)
   # have requests. Shows in the process's title whether the lanes have requests. StalledWorkers reads the scoreboard
@@ -10,9 +12,6 @@ module Bontebok
   class Heartbeat
     INTERVAL = 1
 
-    # Seconds until #look must be called; nil: it need not be called.
-    attr_reader :seconds
-
     # lanes: the Lanes, which serve from now on. limit: WorkerTimeout in seconds; 0: no limit. The interval is at most a
     # quarter of the limit.
     def initialize(lanes, title, limit)
@@ -22,9 +21,14 @@ module Bontebok
       look
     end
 
+    # Seconds until #look must be called; nil: it need not be called. Other events of the main thread do not delay it.
+    def seconds
+      @due && [@due - Clock.now, 0].max
+    end
+
     # Called when the lanes have a request after a rest.
     def busy
-      @seconds = @interval
+      @due = Clock.now + @interval
       @title.busy
     end
 
@@ -32,7 +36,7 @@ module Bontebok
       @lanes.beat
       return busy unless @lanes.rest
 
-      @seconds = nil
+      @due = nil
       @title.idle
     end
   end

@@ -98,6 +98,7 @@ module Bontebok
     end
 
     def wait_for_events
+      @heartbeat.look if @heartbeat.seconds&.zero?
       sources = [@events, @lanes.request_limits, *([@parent] unless @deadline)]
       ready = MainThread.wait(sources, wait_time) { |error| @lanes.process.interrupted(error) } or return time_is_over
       events = @events.take
