@@ -25,9 +25,11 @@ module Bontebok
       # former program has passed to this process.
       def keep_descriptors
         @kept = ENV.to_h.slice(PassedListeners::VARIABLE, Control::CLIENT)
+        @kept.each_key { |name| ENV.delete(name) }
         numbers = [*PassedListeners.numbers(@kept), *@kept[Control::CLIENT]&.to_i]
         numbers.each { |number| IO.for_fd(number, autoclose: false).close_on_exec = true }
-        @kept.each_key { |name| ENV.delete(name) }
+      rescue JSON::ParserError, SystemCallError, ArgumentError, KeyError
+        nil # PassedListeners.inherit reports it
       end
 
       private

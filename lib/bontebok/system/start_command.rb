@@ -16,7 +16,8 @@ module Bontebok
     # Variables of service managers that are meant for one process only. They name sockets (AdoptedSockets) or tell the
     # process to report (ServiceManager). An executed process gets the sockets in another way.
     FOR_ONE_PROCESS = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES NOTIFY_SOCKET WATCHDOG_PID
-                         WATCHDOG_USEC BONTEBOK_SUPERVISOR_STATE BONTEBOK_CLIENT BONTEBOK_DRAINS].freeze
+                         WATCHDOG_USEC BONTEBOK_SUPERVISOR_STATE BONTEBOK_LISTENERS BONTEBOK_CLIENT
+                         BONTEBOK_DRAINS].freeze
 
     class << self
       # The working directory of the start; its name may contain a link.
