@@ -25,7 +25,7 @@ module Bontebok
       end
 
       # Runs the block, which redirects standard error to the log file. Until the server is ready, errors are also
-      # written to the former standard error, where the user looks.
+      # written to the former standard error, where the user looks. A terminal also shows where the log is.
       def keep_starter(log)
         starter = $stderr.dup
         yield
@@ -33,6 +33,7 @@ module Bontebok
 
         @log = log
         @starter = starter
+        write(starter, "the log is #{log}") if starter.tty?
       end
 
       # Errors are also written to this IO, until #close.
@@ -40,13 +41,8 @@ module Bontebok
         @starter = starter
       end
 
-      # Called when the server is ready. At a terminal, the user learns where the log is.
-      def end_start
-        write(@starter, "ready, the log is #{@log}") if @log && @starter&.tty?
-        close
-      end
-
-      # Closes the former standard error. Called in a forked process that takes no part in the start.
+      # Closes the former standard error. Called when the server is ready, and in a forked process that takes no part in
+      # the start.
       def close
         @starter&.close
         @starter = nil

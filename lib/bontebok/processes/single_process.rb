@@ -108,7 +108,7 @@ module Bontebok
       open_control
       @listeners.own
       StartLines.write_ready(@log, @config, @listeners, @began)
-      StartFailure.end_start
+      StartFailure.close
       @serving = true
       finish_deploy
       run_booted_hook

@@ -38,7 +38,7 @@ class RollbackTest < Support::TestCase
     refute_path_exists "#{temp_dir}/new.sock"
     assert(eventually(10, "release 1") { get("bontebok.sock").body.start_with?("release 1,") })
     # The release with the closed address is not kept.
-    assert_command 1, "bontebok: no former generation is kept after a deploy (KeepFormer)\n", "rollback"
+    assert_command 1, "bontebok: no former generation is kept (see KeepFormer)\n", "rollback"
   end
 
   # DeploySurge takes workers from the former master, and the number can change after the deploy.

@@ -30,7 +30,7 @@ class TerminalTest < Support::TestCase
   def test_the_terminal_shows_where_the_log_is
     [%w[-w 0], %w[-w 1]].each do |args|
       start(*server(*args))
-      assert_equal "bontebok: ready, the log is #{temp_dir}/log\r\n", (@reader.gets if @reader.wait_readable(10))
+      assert_equal "bontebok: the log is #{temp_dir}/log\r\n", (@reader.gets if @reader.wait_readable(10))
       Process.kill("TERM", @server)
       assert_ended
     end

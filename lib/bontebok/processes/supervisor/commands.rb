@@ -82,7 +82,7 @@ module Bontebok
       def command_rollback(request, client)
         return client.finish(1, "the server stops") if stops?
         return client.finish(Control::BUSY, "busy: a master starts already") if busy?
-        return client.finish(1, "no former generation is kept after a deploy (KeepFormer)") unless @masters.keeps?
+        return client.finish(1, "no former generation is kept (see KeepFormer)") unless @masters.keeps?
 
         @log.info("the command rollback: the former master starts workers")
         @deploys[@masters.roll_back] = Rollback.new(*@former, request["wait"] ? [client] : [])

@@ -30,7 +30,7 @@ module Bontebok
         @listeners.own
         finish_deploy
         StartLines.write_ready(@log, @config, @listeners, @began)
-        StartFailure.end_start
+        StartFailure.close
       end
 
       def fail_to_start
