@@ -55,8 +55,8 @@ class RailsServerTest < Support::TestCase
     write_controller("render plain: defined?(GIVEN) ? GIVEN.inspect : 'not yet'")
     assert_equal "not yet", get(server).body
     File.write(File.join(temp_dir, "tmp/restart.txt"), "")
-    server.wait_for_output(%r{tmp/restart.txt has changed: the process is executed again})
-    assert(eventually(TIMEOUT) { get(server).body == "[]" })
+    server.wait_for_output(%r{tmp/restart.txt has changed: the process is executed again.* ready in \d+ ms$}m, TIMEOUT)
+    assert_equal "[]", get(server).body
     assert_equal server.pid.to_s, File.read(other)
     server.signal("TERM")
     assert_ended server
