@@ -24,9 +24,10 @@ module Support
       pids.filter_map { |pid| entry(pid) { |_parent, its_group| its_group == group } }
     end
 
-    # The live children of a process, oldest first.
+    # The live children of a process, oldest first. A younger process has a lower pid if the numbers have begun again.
     def children(parent)
-      pids.filter_map { |pid| entry(pid) { |its_parent, _group| its_parent == parent } }.sort_by(&:pid)
+      pids.filter_map { |pid| entry(pid) { |its_parent, _group| its_parent == parent } }
+          .sort_by { |child| [child.started, child.pid] }
     end
 
     # Returns an Entry; nil if the process does not exist, if it is a zombie, or if the block returns false.
