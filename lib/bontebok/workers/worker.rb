@@ -118,7 +118,6 @@ module Bontebok
       return give_up if @deadline&.left&.zero?
       return @serving = false if @lanes.detached.over?
 
-      @heartbeat.look if @heartbeat.seconds
       reason = @recycling.reason and ask_to_leave(reason)
     end
 
