@@ -91,7 +91,7 @@ class TimeoutsTest < Support::TestCase
     end
   end
 
-  # A thread closes only its own connections. Where the system allows only one process, the default is three threads.
+  # A thread closes only its own connections. A system that allows only one process has three threads by default.
   def test_a_new_connection_above_max_connections_replaces_the_longest_idle_connection
     start("--max-connections", "5", "-t", "1")
     idle = Array.new(5) do
