@@ -186,7 +186,7 @@ static void tick(struct bb_lane *lane)
     if (!context->draining && bb__worker_drains(lane->worker)) bb__lane_begin_drain(lane);
     if (lane->accept.paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
     if (context->draining) bb__lane_check_drain(lane);
-    if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane);
+    if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane, lane->pick.again);
     tell_rest(lane);
     if (context->log) bb__lane_log_tick(lane);
     if (atomic_load_explicit(&lane->worker->has_events, memory_order_relaxed))

@@ -230,25 +230,27 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane);
 
 /* ---- lane_room.c ---- */
 
+/* These functions may free a connection, but never `spared`, `newest` or `conn`, which the caller still uses.
+ * NULL: the caller uses none. */
+
 #define BB_PAUSE_TIME 100 /* ms without accepting if no connection can be closed for a new one */
 
-void bb__lane_keep_to_limit(struct bb_lane *lane);
+void bb__lane_keep_to_limit(struct bb_lane *lane, const struct bb__conn *spared);
 void bb__lane_note_exhausted(struct bb_lane *lane, int error);
 
-/* Called for a new connection with the descriptor `newest`. If that is one connection too many, closes
- * another connection or pauses. */
-void bb__lane_make_room(struct bb_lane *lane, int newest);
+/* Called for a new connection. If that is one connection too many, closes another connection or pauses. */
+void bb__lane_make_room(struct bb_lane *lane, const struct bb__conn *newest);
 
 /* Ensures that a descriptor is free for the connection in the next message. False: none is free, and the lane
  * pauses. */
 bool bb__lane_ensure_descriptor(struct bb_lane *lane);
 
 /* Closes the least useful idle connection. False: there is none. */
-bool bb__lane_close_least_missed(struct bb_lane *lane);
+bool bb__lane_close_least_missed(struct bb_lane *lane, const struct bb__conn *spared);
 
 /* Ends the connection of the slowest client, at most ten times in a second. False: the last time was less
  * than 100 ms ago, or no client is slow. */
-bool bb__lane_end_slowest(struct bb_lane *lane);
+bool bb__lane_end_slowest(struct bb_lane *lane, const struct bb__conn *spared);
 
 /* Finds a place for a new connection. False: there is none. */
 bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn);

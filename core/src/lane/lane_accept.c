@@ -105,7 +105,8 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
         return code;
     }
     bb__lane_note_exhausted(lane, error);
-    if (bb__sock_is_exhaustion(error) && (bb__lane_close_least_missed(lane) || bb__lane_end_slowest(lane)))
+    if (bb__sock_is_exhaustion(error) &&
+        (bb__lane_close_least_missed(lane, NULL) || bb__lane_end_slowest(lane, NULL)))
         code = bb__sock_accept(listener->fd, fd, peer);
     if (code != BB_ESYSTEM) return code;
     note_starving(lane, error);
@@ -119,7 +120,7 @@ static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb_
     struct bb__conn *conn = bb__conn_set_accept(&lane->set, &lane->context, fd, listener->number, peer);
     if (!conn) return NULL;
     conn->tcp = listener->tcp;
-    bb__lane_make_room(lane, fd);
+    bb__lane_make_room(lane, conn);
     return conn;
 }
 
@@ -191,7 +192,7 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
     int error;
     while ((error = bb__worker_take_queues(lane->worker))) {
         bb__lane_note_exhausted(lane, error);
-        if (bb__sock_is_exhaustion(error) && bb__lane_close_least_missed(lane)) continue;
+        if (bb__sock_is_exhaustion(error) && bb__lane_close_least_missed(lane, NULL)) continue;
         bb__lane_pause(lane);
         return;
     }

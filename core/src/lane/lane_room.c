@@ -1,7 +1,10 @@
 /* lane_room.c: what a lane (a thread that serves requests) does if max_connections is reached or descriptors
  * run out. The lane closes the least useful idle connection. If there is none, it disconnects the slowest
  * client. If no client is slow, it rejects the new connection or stops accepting for a while. Used by
- * lane_accept.c and lane_shared.c. */
+ * lane_accept.c and lane_shared.c.
+ *
+ * These functions free connections. A caller that still uses a connection passes it as `spared`, and that
+ * connection is never freed. */
 #include "http/h1_reply.h"
 #include "lane/lane.h"
 
@@ -29,8 +32,9 @@
 /* ---- idle connections ---- */
 
 /* Closes the connection of this kind that has been idle the longest. If the connection has bytes that are not
- * read yet, it stays open, and the next one is checked. */
-static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t spared_time)
+ * read yet, or is `spared`, it stays open, and the next one is checked. */
+static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t spared_time,
+                         const struct bb__conn *spared)
 {
     struct bb__timeout *oldest = bb__timeout_oldest(&lane->set.timeouts, kind);
     for (int i = 0; i < PEEKS_MAX && oldest; i++, oldest = oldest->next) {
@@ -40,7 +44,7 @@ static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint6
             if (!lingers) return false;
             continue;
         }
-        if (lingers || !bb__sock_has_bytes(conn->fd)) {
+        if (conn != spared && (lingers || !bb__sock_has_bytes(conn->fd))) {
             bb__conn_set_end(&lane->set, &lane->context, conn, BB_CONN_END_CLOSE);
             return true;
         }
@@ -51,12 +55,12 @@ static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint6
 /* Tries the kinds in this order: kept-alive connections, lingering connections, new connections that have
  * sent nothing, connections that have sent only a part of a head. Closes the oldest connection of the first
  * kind that has one. */
-bool bb__lane_close_least_missed(struct bb_lane *lane)
+bool bb__lane_close_least_missed(struct bb_lane *lane, const struct bb__conn *spared)
 {
-    return close_oldest(lane, BB_TIMEOUT_KEEPALIVE, SPARED_TIME_IDLE) ||
-           close_oldest(lane, BB_TIMEOUT_LINGER, SPARED_TIME) ||
-           close_oldest(lane, BB_TIMEOUT_FRESH, SPARED_TIME) ||
-           close_oldest(lane, BB_TIMEOUT_HEADER, SPARED_TIME);
+    return close_oldest(lane, BB_TIMEOUT_KEEPALIVE, SPARED_TIME_IDLE, spared) ||
+           close_oldest(lane, BB_TIMEOUT_LINGER, SPARED_TIME, spared) ||
+           close_oldest(lane, BB_TIMEOUT_FRESH, SPARED_TIME, spared) ||
+           close_oldest(lane, BB_TIMEOUT_HEADER, SPARED_TIME, spared);
 }
 
 /* ---- slow clients ---- */
@@ -67,17 +71,17 @@ static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
     return conn->upload.received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
 }
 
-/* Looks for clients of this kind that are slower than *rate (bytes per second) and older than age (ms).
- * Returns the slowest of them and sets *rate to its rate, or returns NULL. */
+/* Looks for clients of this kind that are slower than *rate (bytes per second) and older than age (ms), and
+ * that are not `spared`. Returns the slowest of them and sets *rate to its rate, or returns NULL. */
 static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind kind, uint64_t age,
-                               uint64_t *rate)
+                               const struct bb__conn *spared, uint64_t *rate)
 {
     struct bb__conn *slowest = NULL;
     uint64_t now = lane->context.now;
     for (struct bb__timeout *each = bb__timeout_oldest(&lane->set.timeouts, kind); each; each = each->next) {
         struct bb__conn *conn = bb__conn_of_timeout(each);
         bool sends = kind == BB_TIMEOUT_BODY;
-        if (now < (sends ? conn->upload.began : conn->unsent.since) + age) continue;
+        if (conn == spared || now < (sends ? conn->upload.began : conn->unsent.since) + age) continue;
         uint64_t own = sends ? sending_rate(conn, now) : bb__conn_taking_rate(conn, now);
         if (own >= *rate) continue;
         *rate = own;
@@ -108,11 +112,11 @@ static void reject_and_close(struct bb_lane *lane, struct bb__conn *conn, const 
     bb__conn_set_end(&lane->set, &lane->context, conn, bb__conn_end_of(conn));
 }
 
-static bool end_slowest(struct bb_lane *lane, uint64_t age)
+static bool end_slowest(struct bb_lane *lane, uint64_t age, const struct bb__conn *spared)
 {
     uint64_t rate = UINT64_MAX;
-    struct bb__conn *sender = slower(lane, BB_TIMEOUT_BODY, age, &rate);
-    struct bb__conn *reader = slower(lane, BB_TIMEOUT_WRITE, age, &rate);
+    struct bb__conn *sender = slower(lane, BB_TIMEOUT_BODY, age, spared, &rate);
+    struct bb__conn *reader = slower(lane, BB_TIMEOUT_WRITE, age, spared, &rate);
     struct bb__conn *conn = reader ? reader : sender;
     if (!conn || (age > 0 && !is_time(lane->worker, lane->context.now))) return false;
     const struct bb__h1_error error = report_slow(lane, conn, conn == sender);
@@ -123,9 +127,9 @@ static bool end_slowest(struct bb_lane *lane, uint64_t age)
     return true;
 }
 
-bool bb__lane_end_slowest(struct bb_lane *lane)
+bool bb__lane_end_slowest(struct bb_lane *lane, const struct bb__conn *spared)
 {
-    return end_slowest(lane, SPARED_TIME);
+    return end_slowest(lane, SPARED_TIME, spared);
 }
 
 /* ---- the limit ---- */
@@ -157,18 +161,18 @@ static bool is_above_limit_by(const struct bb_worker *worker, uint64_t more)
 /* New clients that have sent nothing are accepted above the limit. If many of them send half a request at
  * once, the worker gets more than 2 * SLACK above the limit. Then the slowest client is disconnected, however
  * new it is. */
-void bb__lane_keep_to_limit(struct bb_lane *lane)
+void bb__lane_keep_to_limit(struct bb_lane *lane, const struct bb__conn *spared)
 {
-    while (over_limit(lane) && bb__lane_close_least_missed(lane)) continue;
-    while (is_above_limit_by(lane->worker, 2 * SLACK) && end_slowest(lane, 0)) continue;
+    while (over_limit(lane) && bb__lane_close_least_missed(lane, spared)) continue;
+    while (is_above_limit_by(lane->worker, 2 * SLACK) && end_slowest(lane, 0, spared)) continue;
 }
 
-void bb__lane_make_room(struct bb_lane *lane, int newest)
+void bb__lane_make_room(struct bb_lane *lane, const struct bb__conn *newest)
 {
-    bool has_room = bb__worker_find_room(lane->worker, newest);
+    bool has_room = bb__worker_find_room(lane->worker, newest->fd);
     if (!has_room) bb__lane_note_exhausted(lane, EMFILE);
     if (has_room && !over_limit(lane)) return;
-    if (bb__lane_close_least_missed(lane) || lane->context.draining) return;
+    if (bb__lane_close_least_missed(lane, newest) || lane->context.draining) return;
     lane->accept.crowded_until = lane->context.now + BB_PAUSE_TIME;
     if (!lane->accept.sweeps) bb__lane_pause(lane);
 }
@@ -178,12 +182,11 @@ void bb__lane_make_room(struct bb_lane *lane, int newest)
  * The connection that has been silent the longest is closed instead. */
 bool bb__lane_find_place(struct bb_lane *lane, const struct bb__conn *conn)
 {
-    if (!over_limit(lane) || lane->context.draining || bb__lane_end_slowest(lane) ||
+    if (!over_limit(lane) || lane->context.draining || bb__lane_end_slowest(lane, conn) ||
         !is_above_limit_by(lane->worker, SLACK))
         return true;
     if (bb__buf_len(&conn->in) > 0) return false;
-    if (bb__timeout_oldest(&lane->set.timeouts, BB_TIMEOUT_FRESH) != &conn->timeout)
-        (void)close_oldest(lane, BB_TIMEOUT_FRESH, is_above_limit_by(lane->worker, 2 * SLACK) ? 0 : 1);
+    (void)close_oldest(lane, BB_TIMEOUT_FRESH, is_above_limit_by(lane->worker, 2 * SLACK) ? 0 : 1, conn);
     return true;
 }
 
@@ -196,8 +199,8 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
 
 bool bb__lane_ensure_descriptor(struct bb_lane *lane)
 {
-    if (bb__worker_has_descriptor(lane->worker) || bb__lane_close_least_missed(lane) ||
-        (!lane->context.draining && bb__lane_end_slowest(lane)))
+    if (bb__worker_has_descriptor(lane->worker) || bb__lane_close_least_missed(lane, NULL) ||
+        (!lane->context.draining && bb__lane_end_slowest(lane, NULL)))
         return true;
     bb__lane_pause(lane);
     return false;

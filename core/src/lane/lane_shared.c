@@ -54,7 +54,7 @@ int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served)
     if (!bb__lane_ensure_descriptor(lane) || !take(lane, &conn)) return BB_AGAIN;
     if (!conn) return BB_OK;
     judge_the_idle(lane, conn);
-    bb__lane_make_room(lane, conn->fd);
+    bb__lane_make_room(lane, conn);
     if (bb__lane_settle(lane, conn, bb__conn_resume(conn, context))) *served = conn;
     return BB_OK;
 }
