@@ -87,7 +87,8 @@ struct bb__conn {
     } set;
 
     struct bb__buf in;  /* a head and the bytes after it */
-    struct bb__buf out; /* response bytes that the socket has not taken; response_spool may have more */
+    struct bb__buf out; /* response bytes that the socket has not taken; response_spool may have more, and
+                           knows which bytes of `out` its file still has */
     struct bb__response_spool response_spool;
     struct bb__conn_file *file; /* the rest of the response, which follows those bytes; NULL: none */
     uint64_t served;            /* complete requests so far */

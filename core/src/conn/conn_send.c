@@ -14,7 +14,7 @@ static int send_out(struct bb__conn *conn)
         int code = conn->file ? bb__sock_send_more(conn->fd, bytes, len, &sent)
                               : bb__sock_send(conn->fd, bytes, len, &sent);
         if (code != BB_OK) return code;
-        bb__buf_consume(&conn->out, sent);
+        bb__response_spool_consume(&conn->response_spool, &conn->out, sent);
     }
     return BB_OK;
 }

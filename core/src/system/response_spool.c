@@ -33,6 +33,7 @@ static void close_file(struct bb__response_spool *response_spool)
     bb__spool_release(response_spool->budget, response_spool->written - response_spool->given_back);
     response_spool->fd = -1;
     response_spool->written = response_spool->read = response_spool->given_back = 0;
+    response_spool->lent = 0;
 }
 
 /* Responses may use three quarters of the budget. The rest is for request bodies, which cannot wait. So
@@ -84,6 +85,7 @@ static int take_from_file(struct bb__response_spool *response_spool, struct bb__
     if (got <= 0) return BB_ESYSTEM;
     to->end += (size_t)got;
     response_spool->read += (size_t)got;
+    response_spool->lent = (size_t)got;
     return BB_OK;
 }
 
@@ -118,10 +120,17 @@ int bb__response_spool_take(struct bb__response_spool *response_spool, struct bb
     return BB_OK;
 }
 
+void bb__response_spool_consume(struct bb__response_spool *response_spool, struct bb__buf *from, size_t len)
+{
+    response_spool->lent -= len < response_spool->lent ? len : response_spool->lent;
+    bb__buf_consume(from, len);
+}
+
 void bb__response_spool_put_back(struct bb__response_spool *response_spool, struct bb__buf *from)
 {
-    if (response_spool->fd < 0 || response_spool->read == 0) return;
-    response_spool->read -= bb__buf_len(from);
+    if (response_spool->lent == 0 || bb__buf_len(from) > response_spool->lent) return;
+    response_spool->read -= response_spool->lent;
+    response_spool->lent = 0;
     bb__buf_free(from);
 }
 

@@ -17,6 +17,7 @@ struct bb__response_spool {
     int fd;                          /* the file; -1: there is none */
     uint64_t written, read;          /* bytes written to the file and read from it */
     uint64_t given_back;             /* bytes at the front of the file whose space was freed */
+    size_t lent; /* bytes at the front of the connection's buffer that the file still has, before `read` */
     struct bb__buf tail;
 };
 
@@ -49,7 +50,12 @@ bool bb__response_spool_try_again(struct bb__response_spool *response_spool);
  * BB_ESYSTEM: the file cannot be read. After an error nothing has changed. */
 int bb__response_spool_take(struct bb__response_spool *response_spool, struct bb__buf *to);
 
-/* Frees the bytes of `from` if the file still has them. bb__response_spool_take() reads these bytes again. */
+/* Removes bytes that were sent from the front of the buffer that bb__response_spool_take() has filled. Every
+ * byte of this buffer must be removed by this function. */
+void bb__response_spool_consume(struct bb__response_spool *response_spool, struct bb__buf *from, size_t len);
+
+/* Frees the bytes of `from` if the file still has all of them. bb__response_spool_take() reads them again. If
+ * others have appended bytes to `from`, nothing changes, because these bytes are in no file. */
 void bb__response_spool_put_back(struct bb__response_spool *response_spool, struct bb__buf *from);
 
 /* Frees the memory and the file, and returns the bytes to the budget. */

@@ -172,6 +172,54 @@ static void test_bytes_that_the_client_takes_between_runs_need_no_file(void **st
     host_free(host);
 }
 
+/* The client reads until the last bytes of the file are in `out`. */
+static void read_to_the_last_window(struct host *host)
+{
+    const struct bb__conn *conn = host->lane->current;
+    while (bb__response_spool_len(&conn->response_spool) > 0) {
+        uint64_t taken;
+        assert_int_equal(bb__buf_reserve(&reader->in, 1000), BB_OK);
+        ssize_t got = recv(reader->fd, reader->in.data + reader->in.end, 1000, 0);
+        assert_true(got > 0);
+        reader->in.end += (size_t)got;
+        assert_int_equal(bb_reply_write(host->lane, NULL, 0, false, &taken), BB_OK);
+    }
+    assert_true(conn->response_spool.fd >= 0 && bb__buf_len(&conn->out) > 0);
+}
+
+/* The next bytes are kept in memory behind the last bytes of the file. Then the memory of the worker is full,
+ * and the client takes nothing. */
+static void app_writes_behind_the_file(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    const size_t rest = 5000;
+    struct bb__conn *conn = host->lane->current;
+    atomic_uint_fast64_t *unsent = &host->worker->spool_budget.unsent;
+    uint64_t taken;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, LARGE), BB_OK);
+    write_all(host, letters, LARGE - rest);
+    read_to_the_last_window(host);
+    const struct bb_slice parts[] = {{letters + LARGE - rest, rest - 1}, {letters + LARGE - 1, 1}};
+    assert_int_equal(bb_reply_write(host->lane, parts, 1, false, &taken), BB_OK);
+    assert_int_equal(bb__response_spool_len(&conn->response_spool), 0);
+    atomic_fetch_add(unsent, host->worker->spool_budget.unsent_max);
+    assert_int_equal(bb_reply_write(host->lane, parts + 1, 1, false, &taken), BB_OK);
+    atomic_fetch_sub(unsent, host->worker->spool_budget.unsent_max);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_bytes_in_memory_behind_a_file_are_sent_once(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX, app_writes_behind_the_file);
+    reader = client_new(host);
+    client_say(reader, REQUEST);
+    assert_all_letters(reader);
+    client_free(reader);
+    host_free(host);
+}
+
 static void take_all(void)
 {
     while (client_receive(reader)) continue;
@@ -253,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_a_file_that_cannot_be_read_resets_the_connection),
         cmocka_unit_test(test_a_quick_client_does_not_keep_the_lane_from_others),
         cmocka_unit_test(test_bytes_that_the_client_takes_between_runs_need_no_file),
+        cmocka_unit_test(test_bytes_in_memory_behind_a_file_are_sent_once),
         cmocka_unit_test(test_a_client_that_takes_all_at_once_needs_no_file),
         cmocka_unit_test(test_the_end_of_a_response_needs_no_file),
     };

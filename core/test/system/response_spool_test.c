@@ -88,7 +88,7 @@ static void take(struct fixture *fixture)
     for (size_t i = 0; i < len; i++)
         if (bb__buf_bytes(&fixture->out)[i] != byte_at(fixture->taken + i)) fail_msg("other bytes");
     fixture->taken += len;
-    bb__buf_consume(&fixture->out, len);
+    bb__response_spool_consume(&fixture->response_spool, &fixture->out, len);
     assert_int_equal(bb__response_spool_len(&fixture->response_spool), fixture->appended - fixture->taken);
 }
 
@@ -150,7 +150,7 @@ static void test_bytes_that_are_put_back_are_read_again(void **state)
     for (int round = 0; round < 3; round++) {
         assert_int_equal(bb__response_spool_take(&fixture->response_spool, &fixture->out), BB_OK);
         size_t len = bb__buf_len(&fixture->out);
-        bb__buf_consume(&fixture->out, 1000);
+        bb__response_spool_consume(&fixture->response_spool, &fixture->out, 1000);
         fixture->taken += 1000;
         bb__response_spool_put_back(&fixture->response_spool, &fixture->out);
         assert_true(len > 1000 && !fixture->out.data);
@@ -165,6 +165,23 @@ static void test_bytes_that_are_put_back_are_read_again(void **state)
     assert_int_equal(bb__response_spool_take(&fixture->response_spool, &fixture->out), BB_OK);
     bb__response_spool_put_back(&fixture->response_spool, &fixture->out);
     assert_int_equal(bb__buf_len(&fixture->out), 10);
+}
+
+/* Bytes that others have appended to the buffer are in no file. The response_spool keeps its own bytes and
+ * these bytes in their order. */
+static void test_bytes_of_others_are_not_put_back(void **state)
+{
+    struct fixture *fixture = *state;
+    append(fixture, 3000);
+    assert_int_equal(bb__response_spool_take(&fixture->response_spool, &fixture->out), BB_OK);
+    assert_int_equal(bb__buf_append(&fixture->out, "other", 5), BB_OK);
+    for (int sent = 0; sent < 3; sent++) {
+        bb__response_spool_put_back(&fixture->response_spool, &fixture->out);
+        assert_int_equal(bb__buf_len(&fixture->out), 3005 - 1500 * sent);
+        assert_int_equal(bb__response_spool_len(&fixture->response_spool), 0);
+        if (sent < 2) bb__response_spool_consume(&fixture->response_spool, &fixture->out, 1500);
+    }
+    assert_memory_equal(bb__buf_bytes(&fixture->out), "other", 5);
 }
 
 static void test_memory_of_a_larger_buffer_is_not_kept(void **state)
@@ -357,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FIXTURE(test_bytes_come_back_from_a_private_file),
         IN_FIXTURE(test_bytes_that_are_put_back_are_read_again),
+        IN_FIXTURE(test_bytes_of_others_are_not_put_back),
         IN_FIXTURE(test_memory_of_a_larger_buffer_is_not_kept),
         IN_FIXTURE(test_the_front_of_a_file_is_given_back),
         IN_FIXTURE(test_a_quarter_is_left_to_request_bodies),
