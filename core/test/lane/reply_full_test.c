@@ -1,5 +1,6 @@
 /* reply_full_test.c: responses that neither memory nor the spool (temporary files) has room for. The lane
- * (the thread that serves the request) waits for the client. No byte may be lost or sent twice. */
+ * (the thread that serves the request) waits for the client. No byte may be lost or sent twice. If memory
+ * cannot be allocated, a response that the client has begun to read must not look whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include "response_spool_case.h"
 #include "support/client.h"
+#include "support/fail_alloc.h"
 #include "support/fail_file.h"
 #include "support/fake_clock.h"
 #include "support/fake_wait.h"
@@ -131,12 +133,74 @@ static void test_room_that_others_give_back_ends_the_wait(void **state)
     host_free(host);
 }
 
+/* ---- no memory ---- */
+
+#define PART (1 << 20)
+
+static unsigned failing; /* which allocation fails after the call of bb_reply_head(); 1: the first */
+static bool until_close, failed;
+
+/* Writes two parts. The socket does not take all bytes, so the core keeps the rest in memory. */
+static void app_without_memory(struct host *host, const struct bb_request *request)
+{
+    const struct bb_slice parts[] = {{letters, PART}, {letters + PART, PART}};
+    uint64_t taken;
+    int little = 64 * 1024;
+    (void)request;
+    assert_int_equal(setsockopt(host->lane->current->fd, SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, until_close ? BB_LENGTH_UNKNOWN : 2 * PART), BB_OK);
+    fail_alloc_at(failing);
+    int code = bb_reply_write(host->lane, parts, 2, false, &taken);
+    failed = fail_alloc_off();
+    if (!failed) {
+        assert_int_equal(code, BB_OK);
+        assert_int_equal(bb_reply_end(host->lane), BB_OK);
+        return;
+    }
+    assert_int_equal(code, BB_ENOMEM);
+    assert_int_equal(bb_reply_write(host->lane, NULL, 0, true, &taken), BB_ENOMEM); /* same error again */
+    assert_int_equal(bb_reply_end(host->lane), BB_ENOMEM);
+}
+
+/* Tests a body with Content-Length, and a body that ends when the connection is closed. */
+static void test_a_response_that_cannot_be_kept_breaks_off(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        unsigned failures = 0;
+        until_close = how;
+        for (failing = 1; failing == 1 || failed; failing++) {
+            struct bb_settings settings = host_settings();
+            settings.response_buffer = 4 * PART;
+            settings.chunked_transfer = 0;
+            struct host *host = host_new(&settings, AF_INET);
+            struct client *client = client_new(host);
+            host->app = app_without_memory;
+            client_say(client, REQUEST);
+            bool whole = client_read(client, true);
+            assert_int_equal(whole, !failed);
+            if (failed) {
+                failures++;
+                assert_int_equal(client->end, CLIENT_RESET);
+                assert_int_equal(host_connections(host), 0);
+            } else {
+                assert_int_equal(bb__buf_len(&client->body), 2 * PART + 1);
+            }
+            client_free(client);
+            host_free(host);
+        }
+        assert_true(failures > 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_byte_arrives_whatever_room_there_is),
         cmocka_unit_test(test_a_full_disk_makes_the_lane_wait),
         cmocka_unit_test(test_room_that_others_give_back_ends_the_wait),
+        cmocka_unit_test(test_a_response_that_cannot_be_kept_breaks_off),
     };
     return cmocka_run_group_tests_name("reply_full", tests, make_letters, NULL);
 }
