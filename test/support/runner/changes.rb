@@ -16,6 +16,7 @@ module Runner
       %r{\Acore/test/} => %w[core threads lint timing portable],
       %r{\Acore/Makefile\z} => %w[core threads arm64 warnings timing portable],
       %r{\Acore/fuzz/} => %w[fuzz lint],
+      %r{\Acore/chaos/} => %w[lint],
       %r{\Aext/bontebok/} => ["ext", "ext-rack", "lint", *SERVERS],
       %r{\A(load/|lib/bontebok/cli/bench_)} => %w[load warnings lint],
       %r{\Alib/bontebok/workers/rack_env} => ["unit", "ext", "ext-rack", "lint", *SERVERS],

@@ -33,10 +33,10 @@ module Runner
                 jobs: -> { interop }, full: -> { interop(env: LONG) }),
       Group.new("integration", "the executable, over the wire",
                 jobs: -> { integration }, full: -> { integration(env: LONG) }),
-      Group.new("core", "the core in C: unit tests under ASan and UBSan, plain and vector scanners",
-                jobs: -> { [make("core", "test")] }),
+      Group.new("core", "the core in C: unit tests under ASan and UBSan, plain and vector scanners; with --full chaos",
+                jobs: -> { [make("core", "test")] }, full: -> { [make("core", "test"), chaos("run")] }),
       Group.new("threads", "the core's tests that use threads, under ThreadSanitizer; with --full all of them",
-                jobs: -> { [make("core", "tsan")] }, full: -> { [make("core", "tsan-all")] }),
+                jobs: -> { [make("core", "tsan")] }, full: -> { [make("core", "tsan-all"), chaos("run-tsan")] }),
       Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/**/*", cores: HALF) }),
       Group.new("lint", "the rules of the tree: layers, sizes, paths in docs, packaging, style",
                 jobs: -> { files("lint/*") + rubocop }, full: -> { files("lint/*", env: LONG) + rubocop }),
@@ -67,6 +67,9 @@ module Runner
     def named(name) = ALL.find { |group| group.name == name }
 
     def fuzz(runs) = make("core/fuzz", "run", "RUNS=#{runs}", "FLAGS=-verbosity=0")
+
+    # Hostile clients and a worker with very small limits.
+    def chaos(target) = make("core/chaos", target, "SECONDS=120")
 
     def under_each_rack(pattern)
       RACK_GEMFILES.flat_map { |path| files(pattern, cores: HALF, env: { "BUNDLE_GEMFILE" => path }) }

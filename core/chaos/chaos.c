@@ -1,0 +1,240 @@
+/* chaos.c: a worker with very small limits, and hostile clients. All choices are random. In each round, a
+ * child process runs the clients, the worker serves with three lanes, and then drains. The test fails if a
+ * sanitizer reports something, if a byte of a response is wrong, if the worker does not drain, or if it
+ * leaves a connection, a descriptor or a part of the spool's budget in use.
+ *
+ *     make run SECONDS=600 [SEED=5]         under ASan and UBSan
+ *     make run-tsan SECONDS=600 [SEED=5]    under ThreadSanitizer
+ */
+#include "chaos.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "worker/worker.h"
+
+#define ROUND       2000 /* ms */
+#define DRAIN_LIMIT 100  /* s; a round that lasts longer has hung */
+#define DESCRIPTORS 70
+
+char chaos_text[TEXT_LENGTH];
+static uint64_t round_seed;
+
+void chaos_fail(const char *format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, "chaos: round with seed %llu: ", (unsigned long long)round_seed);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+static unsigned open_descriptors(void)
+{
+    unsigned count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    while (directory && readdir(directory)) count++;
+    if (directory) closedir(directory);
+    return count;
+}
+
+static void limit_descriptors(rlim_t limit)
+{
+    struct rlimit limits;
+    if (getrlimit(RLIMIT_NOFILE, &limits) != 0) chaos_fail("getrlimit");
+    limits.rlim_cur = limit > 0 ? limit : limits.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limits) != 0) chaos_fail("setrlimit");
+}
+
+/* ---- the worker ---- */
+
+static uint64_t one_of(struct chaos_random *random, uint64_t one, uint64_t two, uint64_t three)
+{
+    const uint64_t choices[] = {one, two, three};
+    return choices[below(random, 3)];
+}
+
+static struct bb_settings random_settings(struct chaos_random *random, const char *directory)
+{
+    struct bb_settings settings;
+    bb_settings_init(&settings);
+    settings.max_connections = one_of(random, 4, 8, 20);
+    settings.max_body = 100 * 1000;
+    settings.header_timeout = one_of(random, 20, 100, 500);
+    settings.body_timeout = one_of(random, 20, 100, 500);
+    settings.write_timeout = one_of(random, 20, 100, 500);
+    settings.keepalive_timeout = one_of(random, 0, 50, 500);
+    settings.keepalive_drain = 50;
+    settings.max_keepalive_requests = one_of(random, 0, 0, 3);
+    settings.spool_threshold = one_of(random, 0, 100, 10000);
+    settings.spool_max = one_of(random, 0, 10000, 500 * 1000);
+    settings.response_buffer = one_of(random, 0, 1000, 4000);
+    settings.request_timeout = one_of(random, 0, 5, 20);
+    settings.request_timeout_soft = one_of(random, 0, 0, 3);
+    settings.worker_timeout = one_of(random, 0, 0, 1000);
+    settings.check_client_connection = below(random, 2);
+    settings.queue_timeout = one_of(random, 0, 5, 20);
+    settings.max_queue = one_of(random, 0, 0, 3);
+    settings.chunked_transfer = !one_in(random, 4);
+    if (one_in(random, 2)) { /* responses live long enough to go through all kinds of memory */
+        settings.write_timeout = settings.body_timeout = 2000;
+        settings.request_timeout = settings.max_connections = settings.spool_max = 0;
+    }
+    snprintf(settings.spool_dir, sizeof settings.spool_dir, "%s", directory);
+    snprintf(settings.x_sendfile, sizeof settings.x_sendfile, "%s", directory);
+    snprintf(settings.unbuffered_bodies, sizeof settings.unbuffered_bodies, "/unbuffered");
+    snprintf(settings.health_paths, sizeof settings.health_paths, "/health");
+    snprintf(settings.ready_path, sizeof settings.ready_path, "/ready");
+    snprintf(settings.access_log, sizeof settings.access_log, "%s", one_in(random, 2) ? "/dev/null" : "");
+    return settings;
+}
+
+static int listen_on(int family, struct sockaddr *address, socklen_t len)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(fd, address, len) != 0 || listen(fd, 100) != 0) chaos_fail("no listener");
+    return fd;
+}
+
+/* Connections of the TCP listener inherit its small send buffer. */
+static void listen_for(struct bb_worker *worker, struct chaos_addresses *addresses)
+{
+    int little = 4096;
+    socklen_t len = sizeof addresses->tcp, family_only = sizeof(sa_family_t);
+    addresses->tcp = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int tcp = listen_on(AF_INET, (struct sockaddr *)&addresses->tcp, len);
+    setsockopt(tcp, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    getsockname(tcp, (struct sockaddr *)&addresses->tcp, &len);
+    addresses->local = (struct sockaddr_un){.sun_family = AF_UNIX}; /* the kernel chooses an abstract name */
+    int local = listen_on(AF_UNIX, (struct sockaddr *)&addresses->local, family_only);
+    len = sizeof addresses->local;
+    getsockname(local, (struct sockaddr *)&addresses->local, &len);
+    if (bb_worker_listen(worker, tcp, 0) != BB_OK || bb_worker_listen(worker, local, 1) != BB_OK)
+        chaos_fail("bb_worker_listen");
+}
+
+static void check_left(struct bb_worker *worker)
+{
+    if (atomic_load(&worker->room.connections) != 0) chaos_fail("connections are left");
+    if (atomic_load(&worker->spool_budget.used) != 0) chaos_fail("the spool's budget is in use");
+    if (atomic_load(&worker->spool_budget.unsent) != 0) chaos_fail("unsent bytes are counted");
+}
+
+/* ---- rounds ---- */
+
+static uint64_t now_ms(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+/* The child inherits no thread: the threads of the last round have ended, and those of this round have not
+ * begun. */
+static pid_t start_clients(struct bb_worker *worker, const struct chaos_addresses *addresses, int *results)
+{
+    int pipes[2];
+    if (pipe(pipes) != 0) chaos_fail("pipe");
+    pid_t pid = fork();
+    if (pid < 0) chaos_fail("fork");
+    if (pid > 0) {
+        close(pipes[1]);
+        *results = pipes[0];
+        return pid;
+    }
+    for (int i = 0; i < worker->listen.count; i++) close(worker->listen.listeners[i].fd);
+    unsigned whole = chaos_clients(addresses, round_seed, ROUND);
+    if (write(pipes[1], &whole, sizeof whole) != sizeof whole) _exit(1);
+    _exit(0);
+}
+
+static unsigned end_clients(pid_t pid, int results)
+{
+    unsigned whole = 0;
+    int status;
+    if (read(results, &whole, sizeof whole) != sizeof whole) whole = 0;
+    close(results);
+    if (waitpid(pid, &status, 0) != pid || status != 0) chaos_fail("the clients ended with %d", status);
+    return whole;
+}
+
+static void play(const char *directory, unsigned *served, unsigned *whole)
+{
+    struct chaos_random random = {round_seed};
+    struct chaos_addresses addresses;
+    struct bb_settings settings = random_settings(&random, directory);
+    struct bb_scoreboard *scoreboard;
+    struct bb_worker *worker;
+    int results;
+    unsigned descriptors = open_descriptors();
+    alarm(DRAIN_LIMIT);
+    if (bb_worker_new(&worker, &settings) != BB_OK) chaos_fail("bb_worker_new");
+    if (bb_scoreboard_new(&scoreboard, LANES) != BB_OK) chaos_fail("bb_scoreboard_new");
+    listen_for(worker, &addresses);
+    bb_worker_scoreboard(worker, scoreboard);
+    pid_t clients = start_clients(worker, &addresses, &results);
+    if (bb_worker_start_io_thread(worker) != BB_OK) chaos_fail("bb_worker_start_io_thread");
+    struct chaos_host *host = chaos_host_start(worker, round_seed, directory);
+    limit_descriptors(one_in(&random, 4) ? 0 : DESCRIPTORS);
+
+    for (uint64_t began = now_ms(); now_ms() - began < ROUND - ROUND / 5; usleep(2000))
+        chaos_host_tick(host, &random);
+    bb_worker_drain(worker, one_in(&random, 2) ? BB_QUEUE_TAKE : BB_QUEUE_LEAVE);
+    *served += chaos_host_finish(host);
+    *whole += end_clients(clients, results);
+    check_left(worker);
+    if (bb_worker_free(worker) != BB_OK) chaos_fail("bb_worker_free");
+    bb_scoreboard_free(scoreboard);
+    limit_descriptors(0);
+    if (open_descriptors() != descriptors) chaos_fail("descriptors are left");
+}
+
+static void write_file(const char *directory)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/file", directory);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, chaos_text, FILE_LENGTH) != FILE_LENGTH) chaos_fail("no file");
+    close(fd);
+}
+
+static void remove_files(const char *directory)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/file", directory);
+    unlink(path);
+    if (rmdir(directory) != 0) chaos_fail("files are left in %s", directory);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 10, began = now_ms();
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : began;
+    unsigned rounds = 0, served = 0, whole = 0;
+    char directory[] = "/tmp/bontebok-chaos-XXXXXX";
+    signal(SIGPIPE, SIG_IGN); /* bontebok_file.h */
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!mkdtemp(directory)) chaos_fail("mkdtemp");
+    for (size_t i = 0; i < TEXT_LENGTH; i++) chaos_text[i] = (char)('a' + (i * 31 + i / 1000) % 26);
+    write_file(directory);
+    for (; rounds == 0 || now_ms() - began < seconds * 1000; rounds++) {
+        round_seed = seed + rounds;
+        play(directory, &served, &whole);
+    }
+    remove_files(directory);
+    printf("chaos: seed %llu: %u rounds, %u requests, %u whole responses\n", (unsigned long long)seed, rounds,
+           served, whole);
+    return served > 0 && whole > 0 ? 0 : 1;
+}
