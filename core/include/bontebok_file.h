@@ -49,10 +49,10 @@ int bb_reply_file(struct bb_lane *lane, int fd, uint64_t size);
  * not apply. x_sendfile has entries with LF between them. The entry "DIR" allows X-Sendfile with paths of
  * files below DIR. The entry "PREFIX=DIR" allows X-Accel-Redirect: PREFIX at the beginning of the URI stands
  * for DIR. If several entries match, the longest counts. All paths are absolute. Symbolic links that lead out
- * of the directory are refused.
+ * of the directory are refused, and no file outside is opened.
  *
  * *answered: the response is complete, call bb_reply_end(). False: the host sends its response as usual. If
- * the file cannot be opened, the response is 404 (no such file), 403 (no permission, or outside of DIR) or
+ * the file cannot be opened, the response is 404 (no such file, or outside of DIR), 403 (no permission) or
  * 500, and an event tells the reason. Call this after the fields. Returns BB_OK; BB_ENOMEM; BB_EGONE. */
 int bb_reply_named_file(struct bb_lane *lane, bool *answered);
 

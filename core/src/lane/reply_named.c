@@ -85,24 +85,31 @@ static bool find_place(const char *entries, const char *path, bool is_uri, struc
 }
 
 /* Opens the file. BB_OK; BB_ESYSTEM with errno. */
-static int open_file(const struct bb_lane *lane, struct bb_slice named, bool is_uri, int *fd, uint64_t *size)
+static int open_file(const struct bb_lane *lane, struct bb_slice named, bool is_uri, int *fd, uint64_t *size,
+                     bool *elsewhere)
 {
     struct place place;
     char path[PATH_MAX];
     errno = is_uri ? ENOENT : EXDEV;
+    *elsewhere = true;
     if (!(is_uri ? decode(named, path) : copy(named, path)) ||
         !find_place(lane->worker->settings.x_sendfile, path, is_uri, &place))
         return BB_ESYSTEM;
     return bb__file_source_open_below(place.directory, place.below, lane->context.spool_budget->reserve, fd,
-                                      size);
+                                      size, elsewhere);
 }
 
 /* ---- a file that is not sent ---- */
 
-/* As nginx answers. */
-static int status_for(int error)
+/* As nginx answers. A file that is elsewhere is answered like a file that is missing. Otherwise a client
+ * could ask which files exist outside of the directories. */
+static int status_for(int error, bool elsewhere)
 {
     switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return 500;
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
@@ -111,10 +118,9 @@ static int status_for(int error)
     case EACCES:
     case EPERM:
     case ELOOP:
-    case EXDEV:
-        return 403;
+        return elsewhere ? 404 : 403;
     default:
-        return 500;
+        return elsewhere ? 404 : 500;
     }
 }
 
@@ -129,12 +135,12 @@ static void tell(struct bb_lane *lane, int status, int error)
     bb__event_add_paced(&lane->context.events, &lane->paces.unnamed, lane->context.now, &event);
 }
 
-static int refuse(struct bb_lane *lane, int error)
+static int refuse(struct bb_lane *lane, int error, bool elsewhere)
 {
     static const char type[] = "text/plain", text[] = "The file cannot be sent.\n";
     const struct bb_slice part = {text, sizeof text - 1};
     uint64_t taken;
-    int status = status_for(error);
+    int status = status_for(error, elsewhere);
     tell(lane, status, error);
     int code = bb_reply_begin(lane, status);
     if (code == BB_OK) code = bb_reply_field(lane, "Content-Type", 12, type, sizeof type - 1);
@@ -181,10 +187,11 @@ int bb_reply_named_file(struct bb_lane *lane, bool *answered)
 
     int fd;
     uint64_t size;
-    int code = open_file(lane, named, is_uri, &fd, &size), error = errno;
+    bool elsewhere;
+    int code = open_file(lane, named, is_uri, &fd, &size, &elsewhere), error = errno;
     forget_names(staged);
     forget_body(&lane->reply.encoder);
     *answered = true;
-    if (code != BB_OK) return refuse(lane, error);
+    if (code != BB_OK) return refuse(lane, error, elsewhere);
     return bb_reply_file(lane, fd, size);
 }

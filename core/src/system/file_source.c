@@ -15,6 +15,7 @@
 
 #ifndef BB_PORTABLE
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
 #endif
 
 /* Bytes. The kernel reads at most about this many for one POSIX_FADV_WILLNEED: read_ahead_kb of the disk. */
@@ -28,97 +29,185 @@
 
 #define HOW (O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
 
-#ifdef BB_PORTABLE
-#define DIRECTORY_HOW (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-#else
-#define DIRECTORY_HOW (O_PATH | O_DIRECTORY | O_CLOEXEC)
-#endif
-
+/* Closes the descriptor unless it is -1. */
 static int fail(int fd, int error)
 {
-    (void)close(fd);
+    if (fd >= 0) (void)close(fd);
     errno = error;
-    return BB_ESYSTEM;
+    return -1;
 }
 
-static int check(int fd, int reserve, uint64_t *size)
+static int check(int fd, const struct stat *status, int reserve, uint64_t *size)
 {
-    struct stat status;
+    if (fd >= 0 && reserve > 0 && fd >= reserve) fd = fail(fd, EMFILE);
+    if (fd >= 0 && !S_ISREG(status->st_mode)) fd = fail(fd, EINVAL);
     if (fd < 0) return BB_ESYSTEM;
-    if (reserve > 0 && fd >= reserve) return fail(fd, EMFILE);
-    if (fstat(fd, &status) != 0) return fail(fd, errno);
-    if (!S_ISREG(status.st_mode)) return fail(fd, EINVAL);
-    *size = (uint64_t)status.st_size;
+    *size = (uint64_t)status->st_size;
     return BB_OK;
 }
 
 int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size)
 {
+    struct stat status;
     *fd = open(path, HOW);
-    return check(*fd, reserve, size);
+    if (*fd >= 0 && fstat(*fd, &status) != 0) *fd = fail(*fd, errno);
+    return check(*fd, &status, reserve, size);
 }
 
-/* Writes the path of an open file, without symbolic links, to `path`. name: the path that was opened. Returns
- * the length; 0: unknown. */
-static size_t path_of(int fd, const char *name, char path[PATH_MAX])
+/* ---- opening below a directory ---- */
+
+/* Returns the rest of the path below the directory. Both paths are without symbolic links. NULL: the path is
+ * not below. */
+static char *rest_below(const char *directory, char *path)
 {
-#if defined F_GETPATH
-    (void)name;
-    return fcntl(fd, F_GETPATH, path) == 0 ? strlen(path) : 0;
-#elif defined BB_PORTABLE
-    struct stat one, other;
-    bool found = realpath(name, path) && fstat(fd, &one) == 0 && stat(path, &other) == 0;
-    return found && one.st_dev == other.st_dev && one.st_ino == other.st_ino ? strlen(path) : 0;
+    size_t len = strcmp(directory, "/") == 0 ? 0 : strlen(directory);
+    return strncmp(directory, path, len) == 0 && path[len] == '/' ? path + len + 1 : NULL;
+}
+
+#ifndef BB_PORTABLE
+
+#ifndef RESOLVE_BENEATH
+#define RESOLVE_BENEATH 0x08
+#endif
+
+/* Fails with EXDEV if a step of the path leaves the directory, even if a later step leads back. A symbolic
+ * link to an absolute path leaves it. */
+static int open_beneath(int directory, const char *below)
+{
+#ifdef SYS_openat2
+    const struct {
+        uint64_t flags, mode, resolve;
+    } how = {HOW | O_LARGEFILE, 0, RESOLVE_BENEATH};
+    return (int)syscall(SYS_openat2, directory, below, &how, sizeof how);
 #else
-    char link[64];
-    (void)name;
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(link, path, PATH_MAX);
-    return len > 0 && len < PATH_MAX ? (size_t)len : 0;
+    (void)directory, (void)below;
+    return fail(-1, ENOSYS);
 #endif
 }
 
-/* As path_of(), for a file that was opened below a directory. */
-static size_t path_below(int fd, const char *directory, const char *below, char path[PATH_MAX])
+/* ENOSYS: an old kernel. EPERM: a sandbox. EAGAIN: somebody has renamed a file during the lookup of "..". */
+static bool is_undecided(int error)
 {
-#ifdef BB_PORTABLE
-    char name[PATH_MAX];
-    int len = snprintf(name, sizeof name, "%s/%s", directory, below);
-    return len < (int)sizeof name ? path_of(fd, name, path) : 0;
-#else
-    (void)directory;
-    return path_of(fd, below, path);
-#endif
+    return error == EXDEV || error == ENOSYS || error == EPERM || error == EAGAIN;
 }
 
-/* A directory that is open as `fd`, and the path that was opened. */
-struct place {
-    int fd;
-    const char *name;
-};
+#define LINK_MAX_LEN (sizeof "/proc/self/fd/" + 3 * sizeof(int))
 
-/* The paths of open files are compared, so nobody can replace a part of the path between check and use. */
-static bool is_below(const struct place *directory, const char *below, int fd)
+static void link_to(int fd, char link[LINK_MAX_LEN])
+{
+    (void)snprintf(link, LINK_MAX_LEN, "/proc/self/fd/%d", fd);
+}
+
+/* Writes the path of an open file, without symbolic links. */
+static bool path_of(int fd, char path[PATH_MAX])
+{
+    char link[LINK_MAX_LEN];
+    link_to(fd, link);
+    ssize_t len = readlink(link, path, PATH_MAX - 1);
+    path[len < 0 ? 0 : len] = '\0';
+    return len > 0 && len < PATH_MAX - 1;
+}
+
+static bool is_below(int directory, int fd)
 {
     char above[PATH_MAX], path[PATH_MAX];
-    size_t len = path_of(directory->fd, directory->name, above);
-    size_t path_len = path_below(fd, directory->name, below, path);
-    if (len == 0 || path_len <= len + (len > 1) || memcmp(above, path, len) != 0) return false;
-    return len == 1 || path[len] == '/'; /* above[0..1) is "/", the root */
+    return path_of(directory, above) && path_of(fd, path) && rest_below(above, path);
 }
 
-int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd, uint64_t *size)
+/* Finds the file without opening it (O_PATH), looks where it is, and opens what was found. Closes
+ * `directory`. */
+static int find_and_open(int directory, const char *below, struct stat *status, bool *elsewhere)
 {
-    const struct place above = {open(directory, DIRECTORY_HOW), directory};
-    if (above.fd < 0) return BB_ESYSTEM;
-    while (*below == '/') below++;
-    *fd = openat(above.fd, below, HOW);
-    int code = check(*fd, reserve, size);
-    if (code == BB_OK && !is_below(&above, below, *fd)) code = fail(*fd, EXDEV);
-    int error = errno;
-    (void)close(above.fd);
+    char link[LINK_MAX_LEN];
+    int found = openat(directory, below, O_PATH | O_CLOEXEC);
+    *elsewhere = found < 0 || !is_below(directory, found);
+    int error = found < 0 ? errno : EXDEV;
+    (void)close(directory);
+    if (*elsewhere) return fail(found, error);
+    if (fstat(found, status) != 0) return fail(found, errno);
+    if (!S_ISREG(status->st_mode)) return fail(found, EINVAL);
+    link_to(found, link);
+    int fd = open(link, HOW);
+    error = errno;
+    (void)close(found);
     errno = error;
-    return code;
+    return fd;
+}
+
+static int open_below(const char *directory, const char *below, struct stat *status, bool *elsewhere)
+{
+    *elsewhere = false;
+    int above = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (above < 0) return -1;
+    while (*below == '/') below++;
+    int fd = open_beneath(above, below), error = errno;
+    if (fd < 0 && is_undecided(error)) return find_and_open(above, below, status, elsewhere);
+    (void)close(above);
+    if (fd < 0) return fail(-1, error);
+    return fstat(fd, status) == 0 ? fd : fail(fd, errno);
+}
+
+#else
+
+#ifdef O_SEARCH
+#define DIRECTORY_HOW (O_SEARCH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#else
+#define DIRECTORY_HOW (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#endif
+
+/* Opens the directory that has the file, and moves *path to the file's name. Follows no link. */
+static int open_parent(const char *directory, char **path)
+{
+    int at = open(directory, DIRECTORY_HOW);
+    for (char *slash; at >= 0 && (slash = strchr(*path, '/')); *path = slash + 1) {
+        *slash = '\0';
+        int next = openat(at, *path, DIRECTORY_HOW), error = errno;
+        (void)close(at);
+        errno = error;
+        at = next;
+    }
+    return at;
+}
+
+/* Does not open a FIFO. */
+static int open_regular(int parent, const char *name, struct stat *status)
+{
+    if (fstatat(parent, name, status, AT_SYMLINK_NOFOLLOW) != 0) return -1;
+    if (!S_ISREG(status->st_mode)) return fail(-1, EINVAL);
+    int fd = openat(parent, name, HOW | O_NOFOLLOW);
+    return fd < 0 || fstat(fd, status) == 0 ? fd : fail(fd, errno);
+}
+
+/* Finds where the file is by realpath(3), which opens nothing, and goes there without following a link. */
+static int open_below(const char *directory, const char *below, struct stat *status, bool *elsewhere)
+{
+    char name[PATH_MAX], above[PATH_MAX], path[PATH_MAX];
+    *elsewhere = false;
+    if (!realpath(directory, above)) return -1;
+    while (*below == '/') below++;
+    if (snprintf(name, sizeof name, "%s/%s", above, below) >= (int)sizeof name) return fail(-1, ENAMETOOLONG);
+    *elsewhere = true;
+    if (*below == '\0') return fail(-1, ENOENT);
+    if (!realpath(name, path)) return -1;
+    char *rest = rest_below(above, path);
+    if (!rest) return fail(-1, EXDEV);
+    *elsewhere = false;
+    int parent = open_parent(above, &rest);
+    if (parent < 0) return -1;
+    int fd = open_regular(parent, rest, status), error = errno;
+    (void)close(parent);
+    errno = error;
+    return fd;
+}
+
+#endif
+
+int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd, uint64_t *size,
+                               bool *elsewhere)
+{
+    struct stat status;
+    *fd = open_below(directory, below, &status, elsewhere);
+    return check(*fd, &status, reserve, size);
 }
 
 /* ---- reading and sending ---- */

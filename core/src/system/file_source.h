@@ -1,6 +1,6 @@
 /* file_source.h: wraps the system calls on files that are response bodies: opening, reading ahead and
- * sendfile(2), or a copy where the switch BB_PORTABLE is set. Used by conn_file.c and reply_file.c. Does not
- * know connections or HTTP. */
+ * sendfile(2), or a copy where the switch BB_PORTABLE is set. Used by conn_file.c, reply_file.c and
+ * reply_named.c. Does not know connections or HTTP. */
 #ifndef BB_FILE_SOURCE_H
 #define BB_FILE_SOURCE_H
 
@@ -17,12 +17,15 @@
  * the last descriptors are free. The caller owns *fd. */
 int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size);
 
-/* As bb__file_source_open(), for a file that must be in `directory` or below, also after all symbolic links
- * were followed. `directory` may itself be a symbolic link. below: the rest of the path, relative to
- * `directory`. BB_ESYSTEM with errno EXDEV: the file is elsewhere. Needs /proc on Linux. On a system without
- * /proc and F_GETPATH, a local user who replaces a directory at the same moment is not noticed. */
-int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd,
-                               uint64_t *size);
+/* As bb__file_source_open(), for a file that must be in `directory` or below it, also after all symbolic
+ * links were followed. `directory` may itself be a symbolic link. below: the rest of the path, relative to
+ * `directory`. Opens no file outside, and nobody can replace a part of the path between check and use.
+ * BB_ESYSTEM with errno EXDEV: the file is outside. *elsewhere: errno may tell something about files outside,
+ * so the client must not learn it. Linux: without /proc, a path that leaves the directory and leads back is
+ * outside, and before Linux 5.6 each path is. Other systems: each directory on the way must be readable if
+ * the system has no O_SEARCH. */
+int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd, uint64_t *size,
+                               bool *elsewhere);
 
 /* Reads len bytes to `to` without waiting for the disk. False: some of the bytes are not in the page cache,
  * the file is shorter, or the file system cannot tell. `to` may then have some of the bytes. */

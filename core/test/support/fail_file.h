@@ -1,5 +1,5 @@
-/* fail_file.h: files that cannot be created, and disks that fill up. A test that includes this header is
- * linked with --wrap (see the Makefile). Only calls for regular files fail. */
+/* fail_file.h: files that cannot be created, disks that fill up, and kernels without openat2(2). A test that
+ * includes this header is linked with --wrap (see the Makefile). Only calls for regular files fail. */
 #ifndef BB_TEST_FAIL_FILE_H
 #define BB_TEST_FAIL_FILE_H
 
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int __real_open(const char *path, int flags, ...);
@@ -17,9 +18,12 @@ int __wrap_open(const char *path, int flags, ...);
 int __real_mkstemp(char *path);
 int __wrap_mkstemp(char *path);
 ssize_t __wrap_write(int fd, const void *bytes, size_t len);
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, long one, long two, long three, long four, long five, long six);
 
 static struct {
     int tmpfile_error; /* open() with O_TMPFILE and mkstemp() fail with this errno */
+    int openat2_error; /* openat2() fails with this errno */
     bool full;         /* write() writes `room` more bytes, then fails with write_error */
     size_t room;
     int write_error;
@@ -38,7 +42,7 @@ static inline void fail_file_full(size_t room, int error)
 static inline void fail_file_off(void)
 {
     fail_file.full = false;
-    fail_file.tmpfile_error = fail_file.interruptions = 0;
+    fail_file.tmpfile_error = fail_file.openat2_error = fail_file.interruptions = 0;
     fail_file.most = 0;
 }
 
@@ -60,6 +64,15 @@ int __wrap_mkstemp(char *path)
 {
     if (fail_file.tmpfile_error == 0) return __real_mkstemp(path);
     errno = fail_file.tmpfile_error;
+    return -1;
+}
+
+/* A caller that passes fewer arguments leaves the rest undefined. The kernel does not look at them. */
+long __wrap_syscall(long number, long one, long two, long three, long four, long five, long six)
+{
+    if (number != SYS_openat2 || fail_file.openat2_error == 0)
+        return __real_syscall(number, one, two, three, four, five, six);
+    errno = fail_file.openat2_error;
     return -1;
 }
 

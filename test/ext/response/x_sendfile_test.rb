@@ -14,12 +14,14 @@ class XSendfileTest < Support::LaneCase
     temp_file("inside-not/file", "not")
     temp_file("secret", "secret")
     File.symlink("../secret", "#{temp_dir}/inside/link")
+    File.symlink("#{temp_dir}/inside/deep", "#{temp_dir}/inside/absolute")
     File.mkfifo("#{temp_dir}/inside/fifo")
   end
 
   def test_x_sendfile
     assert_file "inside", "X-Sendfile" => "#{temp_dir}/inside/a file+1"
     assert_file "deep", "x-sendfile" => "#{temp_dir}/inside/./deep/file"
+    assert_file "deep", "x-sendfile" => "#{temp_dir}/inside/absolute/file"
   end
 
   def test_x_accel_redirect
@@ -36,14 +38,26 @@ class XSendfileTest < Support::LaneCase
     assert_equal "secret", answer({ "X-Accel-Redirect" => "/secret" }, entries).body
   end
 
-  def test_files_outside_are_refused
+  # A client that influences the path cannot find out which files exist outside.
+  def test_files_outside_are_answered_like_missing_files
     ["/etc/passwd", "#{temp_dir}/secret", "#{temp_dir}/inside/../secret", "#{temp_dir}/inside/link",
+     "#{temp_dir}/inside/../secret/x", "#{temp_dir}/inside/../missing", "/missing",
      "#{temp_dir}/inside-not/file", "inside/deep/file", "", "/files/deep/file"].each do |path|
-      assert_refused 403, "X-Sendfile" => path
+      assert_refused 404, "X-Sendfile" => path
     end
-    ["/files/../secret", "/files/%2e%2e/secret", "/files/link", "/files//#{"../" * 20}etc/passwd"].each do |uri|
-      assert_refused 403, "X-Accel-Redirect" => uri
+    ["/files/../secret", "/files/%2e%2e/secret", "/files/../missing", "/files/link",
+     "/files//#{"../" * 20}etc/passwd"].each do |uri|
+      assert_refused 404, "X-Accel-Redirect" => uri
     end
+  end
+
+  # root may read each file, so the test uses the other reason for 403.
+  def test_a_file_inside_that_may_not_be_opened
+    File.symlink("loop", "#{temp_dir}/inside/loop")
+    File.symlink("loop", "#{temp_dir}/loop")
+
+    assert_refused 403, "X-Sendfile" => "#{temp_dir}/inside/loop"
+    assert_refused 404, "X-Sendfile" => "#{temp_dir}/inside/../loop"
   end
 
   def test_missing_files

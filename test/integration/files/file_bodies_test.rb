@@ -137,7 +137,7 @@ class FileBodiesTest < Support::TestCase
     RUBY
 
     assert_equal "0123456789", server.get("/files/small").body
-    assert_equal 403, server.get("/config.ru").status
+    assert_equal 404, server.get("/config.ru").status
     server.wait_for_output(/outside of the directories of XSendfile/)
   end
 

@@ -47,8 +47,8 @@ module Bontebok
                    "Directories of files for X-Sendfile. The server sends these files itself. The application names " \
                    "a file in this field of its response, and the file must be below one of these directories. An " \
                    "entry /uri=DIR is for X-Accel-Redirect: /uri at the beginning of the field's value stands for " \
-                   "DIR. The field is not sent. If the file is elsewhere, the client gets 403, and if it is missing, " \
-                   "404. none: the server sends both fields, for a proxy.",
+                   "DIR. The field is not sent. If the file is missing or elsewhere, the client gets 404. If the " \
+                   "server may not read it, the client gets 403. none: the server sends both fields, for a proxy.",
                    section: TITLE, key: :x_sendfile),
         Option.new("EarlyHints", SWITCH, false,
                    "Let the application send 103 Early Hints. env has `rack.early_hints`. A proxy in front must know " \
