@@ -205,7 +205,7 @@ void bb_settings_init(struct bb_settings *settings);
  *                              severity=info, tag=bontebok
  *
  * access_log_format is a name (common, combined, ltsv, json) or a format in Apache's notation, see
- * docs/LOGS.md. A host that logs to a pipe must ignore SIGPIPE. */
+ * docs/LOGS.md. A pipe without a reader does not end the process: see SIGPIPE in bontebok_file.h. */
 
 /* Size of a buffer for the NUL-terminated text that says why a setting is wrong. */
 #define BB_FAULT_MAX 160

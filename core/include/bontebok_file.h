@@ -19,8 +19,12 @@ struct bb_lane;
  * - If the page cache loses bytes in the middle of the 512 KiB again, a thread waits for these bytes.
  * - File systems without RWF_NOWAIT (some network and FUSE file systems) block the thread for up to 512 KiB.
  * If the disk delivers nothing for write_timeout, the connection is reset. If a file becomes shorter while it
- * is sent, the connection is reset. An event reports both. sendfile(2) may raise SIGPIPE, so the host must
- * ignore or handle SIGPIPE. */
+ * is sent, the connection is reset. An event reports both.
+ *
+ * sendfile(2) raises SIGPIPE if the client has gone. The host may leave any action in effect: at the
+ * beginning of each file, the core replaces the default action by a handler, which ends the process only if
+ * the host's own write has raised the signal. Commands that the host executes get the default action. If the
+ * host sets the default action while a file is sent, the new action applies to the rest of this file. */
 
 /* Opens a file that is to be a response body, with O_NONBLOCK and O_CLOEXEC. The caller owns *fd. Returns
  * BB_OK; BB_ESYSTEM with errno: the file cannot be opened, is no regular file (EINVAL), or only the last

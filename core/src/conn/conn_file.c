@@ -1,5 +1,6 @@
 /* conn_file.c: see conn_file.h. */
 #include "conn/conn_report.h"
+#include "sockets/sigpipe.h"
 #include "system/file_source.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@ int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_body *bo
     if (!conn->file) return BB_ENOMEM;
     *conn->file = (struct bb__conn_file){.fd = fd, .body = *body};
     body->text = (struct bb__buf){0};
+    bb__sigpipe_prepare();
     return BB_OK;
 }
 

@@ -1,6 +1,7 @@
 /* file_source.c: see file_source.h. */
 #include "system/file_source.h"
 #include "bontebok.h"
+#include "sockets/sigpipe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,7 +261,10 @@ static ssize_t transmit(int socket, int fd, uint64_t first, size_t len)
     return count > 0 ? send(socket, bytes, (size_t)count, MSG_NOSIGNAL | MSG_DONTWAIT) : count;
 #else
     off_t offset = (off_t)first;
-    return sendfile(socket, fd, &offset, len);
+    bb__sigpipe_hold();
+    ssize_t count = sendfile(socket, fd, &offset, len);
+    bb__sigpipe_release();
+    return count;
 #endif
 }
 

@@ -40,7 +40,7 @@ void bb__file_source_read_ahead(int fd, uint64_t first, uint64_t len);
 
 /* Sends bytes of the file to a socket, at most BB_FILE_SLICE. BB_OK with *sent > 0; BB_AGAIN: the socket
  * takes nothing now; BB_EGONE: the peer is gone; BB_EOF: the file ends before `first`; BB_ESYSTEM with errno:
- * the file cannot be read. If the peer is gone, the calling thread of Linux gets a SIGPIPE. */
+ * the file cannot be read. Call bb__sigpipe_prepare() before the first slice. */
 int bb__file_source_send(int socket, int fd, uint64_t first, uint64_t len, size_t *sent);
 
 #endif

@@ -2,6 +2,7 @@
 #include "system/log_sink.h"
 #include "base/clock.h"
 #include "sockets/descriptor.h"
+#include "sockets/sigpipe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,7 +195,7 @@ static ssize_t push_shared(int fd, const char *bytes, size_t len)
     return poll(&asked, 1, 0) == 1 ? write(fd, bytes, len) : -1;
 }
 
-static ssize_t push(const struct bb__log_sink *sink, const char *bytes, size_t len)
+static ssize_t push_once(const struct bb__log_sink *sink, const char *bytes, size_t len)
 {
     switch (sink->kind) {
     case BB_LOG_SINK_SOCKET:
@@ -208,6 +209,14 @@ static ssize_t push(const struct bb__log_sink *sink, const char *bytes, size_t l
     }
 }
 
+static ssize_t push(const struct bb__log_sink *sink, const char *bytes, size_t len)
+{
+    bb__sigpipe_hold();
+    ssize_t written = push_once(sink, bytes, len);
+    bb__sigpipe_release();
+    return written;
+}
+
 size_t bb__log_sink_write(struct bb__log_sink *sink, const char *lines, size_t len, int *error)
 {
     if (sink->fd < 0 && !open_again(sink, false)) {
@@ -215,6 +224,7 @@ size_t bb__log_sink_write(struct bb__log_sink *sink, const char *lines, size_t l
         return 0;
     }
     if (sink->kind == BB_LOG_SINK_SYSLOG) return bb__log_syslog_write(sink, lines, len, error);
+    if (sink->kind == BB_LOG_SINK_PIPE || sink->kind == BB_LOG_SINK_SHARED) bb__sigpipe_prepare();
     size_t taken = 0;
     while (taken < len) {
         ssize_t written = push(sink, lines + taken, len - taken);

@@ -11,8 +11,6 @@
 #include "support/cold_file.h"
 #include "support/fake_clock.h"
 
-#include <signal.h>
-
 #define GET(fields) "GET / HTTP/1.1\r\nHost: x\r\n" fields "\r\n"
 #define LARGE       (16 << 20) /* bytes; the kernel buffers only a part of them */
 #define SMALL       1000
@@ -318,18 +316,22 @@ static void test_a_disk_that_delivers_nothing_resets_the_connection(void **state
     free_all(host, client);
 }
 
-static void test_a_client_that_goes_while_the_disk_is_slow(void **state)
+/* In the middle of the file, or while the disk is slow. SIGPIPE has its default action, which would end the
+ * test. */
+static void test_a_client_that_goes(void **state)
 {
-    LINUX_ONLY;
-    struct host *host = new_host(AF_UNIX, LARGE);
-    cold_file.cold = true;
-    struct client *client = client_new_saying(host, GET(""));
-    host_settle(host);
-    close(client->fd);
-    client->fd = -1;
-    host_settle_to(host, 0);
+    (void)state;
+    for (int cold = 0; cold < 2; cold++) {
+        struct host *host = new_host(AF_UNIX, LARGE);
+        cold_file.cold = cold;
+        struct client *client = client_new_saying(host, GET(""));
+        host_settle(host);
+        close(client->fd);
+        client->fd = -1;
+        host_settle_to(host, 0);
+        free_all(host, client);
+    }
     cold_file.cold = false;
-    free_all(host, client);
 }
 
 /* ---- ranges ---- */
@@ -369,13 +371,6 @@ static void test_a_head_request_gets_the_length(void **state)
     free_all(host, client);
 }
 
-static int ignore_sigpipe(void **state)
-{
-    (void)state;
-    signal(SIGPIPE, SIG_IGN);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,9 +386,9 @@ int main(void)
         cmocka_unit_test(test_a_disk_that_is_slow_in_the_middle),
         cmocka_unit_test(test_the_wait_for_the_disk_does_not_count_against_the_client),
         cmocka_unit_test(test_a_disk_that_delivers_nothing_resets_the_connection),
-        cmocka_unit_test(test_a_client_that_goes_while_the_disk_is_slow),
+        cmocka_unit_test(test_a_client_that_goes),
         cmocka_unit_test(test_several_large_ranges),
         cmocka_unit_test(test_a_head_request_gets_the_length),
     };
-    return cmocka_run_group_tests(tests, ignore_sigpipe, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,25 @@ class FileSlowTest < Support::LaneCase
     end
   end
 
+  # The default action of SIGPIPE would end this process.
+  def test_a_client_that_leaves_does_not_end_the_program
+    trap("PIPE", "SYSTEM_DEFAULT")
+    large = temp_file("large", "x" * (32 << 20))
+    server = serve { |env| env["PATH_INFO"] == "/large" ? [200, {}, Body.new(large)] : OK }
+    before = descriptors
+    server.connect do |client|
+      client.request("GET", "/large")
+      client.read(1)
+    end
+    eventually { descriptors <= before }
+
+    assert_equal "ok", server.get("/").body
+    refute system("kill -s PIPE $$")
+    assert_equal Signal.list["PIPE"], Process.last_status.termsig # a command has the action that the program has chosen
+  ensure
+    trap("PIPE", "DEFAULT")
+  end
+
   # The I/O thread sends the rest of the file.
   def test_a_busy_thread_does_not_hold_a_file
     large = temp_file("large", bytes = Random.new(1).bytes(16 << 20))
@@ -45,4 +64,8 @@ class FileSlowTest < Support::LaneCase
       end
     end
   end
+
+  private
+
+  def descriptors = Dir.children("/proc/self/fd").size
 end
