@@ -20,6 +20,10 @@ module Bontebok
     # completely.
     PIECE_BYTES = 4096
 
+    # A message to a socket without a reader raises no SIGPIPE. Not every system has this flag.
+    NO_SIGNAL = Socket.const_defined?(:MSG_NOSIGNAL) ? Socket::MSG_NOSIGNAL : 0
+    private_constant :NO_SIGNAL
+
     # Opens the pipe now, because after a change of user the process may lack the permission to open it. If a caller of
     # CLI has replaced $stderr by an object that is no IO, only #write raises (NoMethodError).
     def initialize(stream)
@@ -95,7 +99,7 @@ module Bontebok
     def offer(piece)
       case @own
       when File then @own.write_nonblock(piece, exception: false)
-      when BasicSocket then @own.sendmsg_nonblock(piece, exception: false)
+      when BasicSocket then @own.sendmsg_nonblock(piece, NO_SIGNAL, exception: false)
       else @stream.wait_writable(0) && @stream.syswrite(piece)
       end
     end

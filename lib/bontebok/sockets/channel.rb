@@ -2,6 +2,8 @@
 
 require "socket"
 
+require_relative "no_signal"
+
 module Bontebok
   # One end of the socket pair between a process and its forked child. The messages are the words below. If the other
   # process ends for any reason, #hear returns :closed. A third process must not have a copy of an end, because the copy
@@ -76,7 +78,7 @@ module Bontebok
 
     # If the other process is gone, the word is lost, and #hear returns :closed.
     def say(word)
-      @to_io.write_nonblock(BYTES.fetch(word), exception: false)
+      @to_io.sendmsg_nonblock(BYTES.fetch(word), NoSignal::FLAG, exception: false)
     rescue SystemCallError, IOError
       nil
     end

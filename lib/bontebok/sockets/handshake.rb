@@ -3,6 +3,8 @@
 require "json"
 require "socket"
 
+require_relative "no_signal"
+
 module Bontebok
   # One end of the socket pair through which the supervisor and an executed master exchange their first messages. An
   # executed master inherits no objects, so the supervisor sends it the descriptors of the server. A message is a Hash
@@ -35,7 +37,7 @@ module Bontebok
     # Raises SystemCallError.
     def say(message, descriptors = [])
       rights = Socket::AncillaryData.unix_rights(*descriptors) if descriptors.any?
-      @to_io.sendmsg(JSON.generate(message), 0, nil, *rights)
+      @to_io.sendmsg(JSON.generate(message), NoSignal::FLAG, nil, *rights)
     end
 
     # Waits for a message. Returns [message, sockets and files], or nil if the other process has ended or sends

@@ -3,6 +3,7 @@
 require "socket"
 
 require_relative "duped_descriptor"
+require_relative "no_signal"
 
 module Bontebok
   # A listener to which only this process connects: an abstract unix socket whose name the kernel chooses (unix(7),
@@ -27,7 +28,7 @@ module Bontebok
     def ask(request)
       client = Socket.new(:UNIX, :STREAM)
       client.connect(@socket.local_address)
-      client.write(request)
+      client.send(request, NoSignal::FLAG)
       client.read(LONGEST).to_s
     ensure
       client&.close

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "control_message"
+require_relative "../no_signal"
 
 module Bontebok
   # A connection to the control socket, as the server sees it. Nothing here blocks, because the server's main thread
@@ -45,7 +46,8 @@ module Bontebok
     # Sends a message with copies of descriptors. The connection stays open.
     def pass(descriptors, message)
       line = ControlMessage.line(message)
-      @to_io.sendmsg_nonblock(line, 0, nil, Socket::AncillaryData.unix_rights(*descriptors)) unless closed?
+      rights = Socket::AncillaryData.unix_rights(*descriptors)
+      @to_io.sendmsg_nonblock(line, NoSignal::FLAG, nil, rights) unless closed?
     rescue SystemCallError
       close
     end
@@ -80,7 +82,7 @@ module Bontebok
 
     def send_message(message)
       line = ControlMessage.line(message)
-      close unless @to_io.write_nonblock(line, exception: false) == line.bytesize
+      close unless @to_io.sendmsg_nonblock(line, NoSignal::FLAG, exception: false) == line.bytesize
     rescue SystemCallError, JSON::GeneratorError
       close
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "control_message"
+require_relative "../no_signal"
 
 module Bontebok
   # A server that starts beside this one, as this one sees it. The other server has asked for the listeners (OtherServer
@@ -45,7 +46,8 @@ module Bontebok
     # Called if the other server stops. It learns that this one continues, because otherwise the end of the connection
     # would say that this one stops as well.
     def dismiss
-      @to_io.write_nonblock(ControlMessage.line(text: "this server continues"), exception: false)
+      line = ControlMessage.line(text: "this server continues")
+      @to_io.sendmsg_nonblock(line, NoSignal::FLAG, exception: false)
     rescue SystemCallError, IOError
       nil
     ensure

@@ -5,6 +5,7 @@ require "socket"
 
 require_relative "control_message"
 require_relative "../worker_links"
+require_relative "../no_signal"
 
 module Bontebok
   # A running server with ReusePort, as a server with the same control socket sees it. The new server gets copies of the
@@ -41,7 +42,7 @@ module Bontebok
       end
 
       def ask(socket, seconds)
-        socket.write(ControlMessage.line(command: "listeners"))
+        socket.send(ControlMessage.line(command: "listeners"), NoSignal::FLAG)
         return unless socket.wait_readable(seconds)
 
         line, _, _, *controls = socket.recvmsg(ControlMessage::LONGEST, scm_rights: true)
@@ -93,7 +94,7 @@ module Bontebok
 
     # Called when this server is ready. Now the other server may stop.
     def release
-      @connection.write_nonblock(ControlMessage.line(queue: @joined == true))
+      @connection.sendmsg_nonblock(ControlMessage.line(queue: @joined == true), NoSignal::FLAG)
     rescue SystemCallError, IOError # the other server has ended
       nil
     end

@@ -3,6 +3,7 @@
 require "socket"
 
 require_relative "../inet_diag"
+require_relative "../no_signal"
 
 module Bontebok
   class Departure
@@ -17,7 +18,7 @@ module Bontebok
         @info = info
         @socket = Socket.new(info.pfamily, :STREAM)
         @socket.connect_nonblock(info, exception: false)
-        @socket.write_nonblock(EMPTY_LINE, exception: false) if deferred
+        @socket.sendmsg_nonblock(EMPTY_LINE, NoSignal::FLAG, exception: false) if deferred
       rescue SystemCallError
         nil # without a probe, nothing is known
       end
