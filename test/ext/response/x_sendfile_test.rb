@@ -51,8 +51,9 @@ class XSendfileTest < Support::LaneCase
     end
   end
 
-  # root may read each file, so the test uses the other reason for 403.
+  # root may read each file, so the test uses the other reason for 403. realpath(3) does not tell where it has failed.
   def test_a_file_inside_that_may_not_be_opened
+    skip "realpath(3)" if Bontebok::Core::PORTABLE
     File.symlink("loop", "#{temp_dir}/inside/loop")
     File.symlink("loop", "#{temp_dir}/loop")
 
