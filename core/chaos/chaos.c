@@ -10,7 +10,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,7 +223,6 @@ int main(int argc, char **argv)
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : began;
     unsigned rounds = 0, served = 0, whole = 0;
     char directory[] = "/tmp/bontebok-chaos-XXXXXX";
-    signal(SIGPIPE, SIG_IGN); /* bontebok_file.h */
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!mkdtemp(directory)) chaos_fail("mkdtemp");
     for (size_t i = 0; i < TEXT_LENGTH; i++) chaos_text[i] = (char)('a' + (i * 31 + i / 1000) % 26);
