@@ -14,6 +14,13 @@ uint64_t bb__clock_us(void);
 /* Microseconds since 1970. For the access log and X-Request-Start. */
 uint64_t bb__clock_real_us(void);
 
+/* The time from `since` to `now`, in their unit. 0 if `since` is the later time: another thread or process may
+ * have set it, or one clock is read before the other, or a time limit was extended. */
+static inline uint64_t bb__elapsed(uint64_t now, uint64_t since)
+{
+    return now > since ? now - since : 0;
+}
+
 #define BB_DATE_LEN 29 /* "Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110 5.6.7 */
 
 /* The value of the Date field. bb__date_now() renders it only when the second has changed. Each thread needs

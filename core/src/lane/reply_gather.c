@@ -51,8 +51,10 @@ bool bb__reply_send_gathered(struct bb_lane *lane, uint64_t now)
     struct bb__lane_gather *gather = &lane->reply.gather;
     if (!atomic_load(&gather->holds)) return false;
     pthread_mutex_lock(&gather->lock);
-    bool holds = atomic_load_explicit(&gather->holds, memory_order_relaxed);
-    if (holds && now - gather->since >= BB_GATHER_TIME) {
+    /* The lane writes the parts and `since` without the lock, before it sets `holds`. It may have sent the
+     * parts of the first look, and have gathered others since then, which are newer than `now`. */
+    bool holds = atomic_load_explicit(&gather->holds, memory_order_acquire);
+    if (holds && bb__elapsed(now, gather->since) >= BB_GATHER_TIME) {
         send_staged(lane);
         gather->since = 0;
         atomic_store_explicit(&gather->holds, false, memory_order_release);

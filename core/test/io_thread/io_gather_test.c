@@ -109,6 +109,39 @@ static void test_the_io_thread_misses_no_part(void **state)
     host_free(host);
 }
 
+/* The I/O thread has found parts. Before it locks them, the lane sends them, and gathers a part that is newer
+ * than the I/O thread's look at the clock. */
+static void app_is_faster_than_the_io_thread(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    begin(host);
+    put(host, "first");
+    put(host, "second");
+    stop_io_thread_at_lock(host->lane);
+    atomic_fetch_add(&atomic_micros, BB_GATHER_TIME);
+    put(host, "third");
+    put(host, "fourth");
+    assert_int_equal(sends, 2);
+    unsigned before = atomic_load(&io_look.count);
+    let_io_thread_lock();
+    while (atomic_load(&io_look.count) < before + 2) sched_yield();
+    assert_int_equal(sends, 2);
+    atomic_fetch_add(&atomic_micros, BB_GATHER_TIME);
+    await_text("fourth");
+    assert_int_equal(sends, 3);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_a_part_that_is_newer_than_the_look_waits(void **state)
+{
+    (void)state;
+    struct host *host = new_host(app_is_faster_than_the_io_thread);
+    client = client_new_saying(host, GET);
+    assert_response(client, 200, "firstsecondthirdfourth");
+    client_free(client);
+    host_free(host);
+}
+
 /* Half of BB_GATHER_TIME is between two parts. */
 static void app_goes_on(struct host *host, const struct bb_request *request)
 {
@@ -199,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_io_thread_sends_parts_while_the_host_pauses),
         cmocka_unit_test(test_the_io_thread_misses_no_part),
+        cmocka_unit_test(test_a_part_that_is_newer_than_the_look_waits),
         cmocka_unit_test(test_the_lane_sends_parts_that_have_waited),
         cmocka_unit_test(test_many_small_parts_need_few_sends),
         cmocka_unit_test(test_a_flush_or_a_pause_sends_at_once_and_an_abort_drops),

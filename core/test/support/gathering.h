@@ -1,6 +1,6 @@
 /* gathering.h: counts the calls of the functions that send bytes to a client, in all threads, and can stop
- * the I/O thread after it has found no gathered parts. A test that includes this header is linked with --wrap
- * (see the Makefile). */
+ * the I/O thread after it has found no gathered parts, or before it locks the parts that it has found. A test
+ * that includes this header is linked with --wrap (see the Makefile). */
 #ifndef BB_TEST_GATHERING_H
 #define BB_TEST_GATHERING_H
 
@@ -16,6 +16,8 @@ int __real_bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, 
 int __wrap_bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent);
 bool __real_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
 bool __wrap_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 
 static atomic_uint sends;
 
@@ -46,6 +48,36 @@ bool __wrap_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now)
         (void)sem_wait(&io_look.goes_on);
     }
     return found;
+}
+
+/* The I/O thread stops once before it locks this mutex. All accesses are relaxed, because this stop must not
+ * put the accesses of two threads in order: ThreadSanitizer would then see no race between them. */
+static struct {
+    _Atomic(pthread_mutex_t *) mutex;
+    atomic_bool stopped, goes_on;
+} io_lock;
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    bool stops = mutex == atomic_load_explicit(&io_lock.mutex, memory_order_relaxed) &&
+                 !atomic_load_explicit(&io_lock.stopped, memory_order_relaxed);
+    if (stops) {
+        atomic_store_explicit(&io_lock.stopped, true, memory_order_relaxed);
+        while (!atomic_load_explicit(&io_lock.goes_on, memory_order_relaxed)) sched_yield();
+    }
+    return __real_pthread_mutex_lock(mutex);
+}
+
+/* Call this in the lane's thread while parts are gathered. Only the I/O thread locks meanwhile. */
+static void stop_io_thread_at_lock(struct bb_lane *lane)
+{
+    atomic_store_explicit(&io_lock.mutex, &lane->reply.gather.lock, memory_order_relaxed);
+    while (!atomic_load_explicit(&io_lock.stopped, memory_order_relaxed)) sched_yield();
+}
+
+static void let_io_thread_lock(void)
+{
+    atomic_store_explicit(&io_lock.goes_on, true, memory_order_relaxed);
 }
 
 /* Call this while parts are gathered, because the I/O thread then looks again and again. Waits for some looks
