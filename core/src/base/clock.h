@@ -14,11 +14,19 @@ uint64_t bb__clock_us(void);
 /* Microseconds since 1970. For the access log and X-Request-Start. */
 uint64_t bb__clock_real_us(void);
 
-/* The time from `since` to `now`, in their unit. 0 if `since` is the later time: another thread or process may
- * have set it, or one clock is read before the other, or a time limit was extended. */
+/* The time from `since` to `now`, in their unit. 0 if `since` is later than `now`: another thread or process
+ * may have set `since` after this thread has read its clock. No other subtraction of times is allowed
+ * (test/lint/times_test.rb), because its result would then be huge. */
 static inline uint64_t bb__elapsed(uint64_t now, uint64_t since)
 {
     return now > since ? now - since : 0;
+}
+
+/* Returns `time` plus the part of the absence (`from` to `now`) that is later than `time`. For a time from
+ * which a client is measured: the absence of the server does not count against the client. */
+static inline uint64_t bb__excused(uint64_t time, uint64_t from, uint64_t now)
+{
+    return time + bb__elapsed(now, time > from ? time : from);
 }
 
 #define BB_DATE_LEN 29 /* "Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110 5.6.7 */

@@ -229,15 +229,18 @@ struct bb__conn *bb__conn_new(int fd, struct bb__conn_context *context);
 /* Frees the connection, and closes its socket as `end` says. */
 void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_end end);
 
-/* Does not count `time` ms against the client, because the server was too busy or was frozen (SIGSTOP) in
- * this time. The caller also calls bb__timeout_put_off(). */
-static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t time)
+/* Does not count the time between `from` and `now` (ms) against the client, because the server was too busy
+ * or was frozen (SIGSTOP) in this time. The caller also calls bb__timeout_put_off(). */
+static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t from, uint64_t now)
 {
-    conn->upload.began += time;
-    conn->upload.progress += time;
-    conn->unsent.progress += time;
-    conn->linger_began += time;
-    if (conn->state != BB_CONN_SERVED && bb__conn_has_unsent(conn)) conn->unsent.since += time;
+    conn->upload.began = bb__excused(conn->upload.began, from, now);
+    conn->upload.progress = bb__excused(conn->upload.progress, from, now);
+    conn->unsent.progress = bb__excused(conn->unsent.progress, from, now);
+    conn->linger_began = bb__excused(conn->linger_began, from, now);
+    if (conn->state == BB_CONN_SERVED) return;
+    if (bb__conn_has_unsent(conn)) conn->unsent.since = bb__excused(conn->unsent.since, from, now);
+    if (bb__conn_waits_for_disk(conn))
+        conn->file->disk_since = bb__excused(conn->file->disk_since, from, now);
 }
 
 /* Call this when the socket is ready. Reads input, or sends unsent bytes. events: a mask of enum

@@ -21,7 +21,7 @@ uint64_t bb__conn_waits_since(const struct bb__conn *conn)
 /* All times are in us. `from` may be later than `now`, because another process has measured `from`. */
 static bool is_longer(uint64_t from, uint64_t now, uint64_t than)
 {
-    return from > 0 && now > from && now - from >= than;
+    return from > 0 && bb__elapsed(now, from) >= than;
 }
 
 /* A health check is a request for one of health_paths. It is never rejected, because even a late response

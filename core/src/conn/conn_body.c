@@ -124,9 +124,10 @@ enum bb__conn_next bb__conn_begin_body(struct bb__conn *conn, struct bb__conn_co
 bool bb__conn_sends_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
-    uint64_t stalled = context->now - conn->upload.progress, since = context->now - conn->upload.began;
+    uint64_t stalled = bb__elapsed(context->now, conn->upload.progress);
+    uint64_t time = bb__elapsed(context->now, conn->upload.began);
     if (settings->body_timeout > 0 && stalled >= settings->body_timeout) return true;
-    return bb__sends_too_little(conn->upload.received, since, settings) && !bb__sock_has_bytes(conn->fd);
+    return bb__sends_too_little(conn->upload.received, time, settings) && !bb__sock_has_bytes(conn->fd);
 }
 
 enum bb__conn_next bb__conn_receive_body(struct bb__conn *conn, struct bb__conn_context *context)

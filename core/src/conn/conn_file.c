@@ -34,7 +34,7 @@ void bb__conn_file_drop(struct bb__conn *conn)
 static bool has_waited_too_long(const struct bb__conn_file *file, const struct bb_settings *settings,
                                 uint64_t now)
 {
-    return settings->write_timeout > 0 && now - file->disk_since >= settings->write_timeout;
+    return settings->write_timeout > 0 && bb__elapsed(now, file->disk_since) >= settings->write_timeout;
 }
 
 /* The next bytes are not in the page cache. Each call starts to read them, because the kernel may have had no
@@ -61,7 +61,8 @@ static void end_disk_wait(struct bb__conn *conn)
 {
     struct bb__conn_file *file = conn->file;
     if (file->disk_since == 0) return;
-    if (bb__conn_has_unsent(conn)) conn->unsent.since += bb__clock_ms() - file->disk_since;
+    if (bb__conn_has_unsent(conn))
+        conn->unsent.since = bb__excused(conn->unsent.since, file->disk_since, bb__clock_ms());
     file->disk_since = 0;
 }
 

@@ -30,7 +30,7 @@ static uint64_t body_length(const struct bb__h1_error *error)
 static uint64_t waited(const struct bb__conn *conn)
 {
     uint64_t since = bb__conn_waits_since(conn);
-    return since > 0 ? bb__clock_us() - since : BB_LOG_UNKNOWN;
+    return since > 0 ? bb__elapsed(bb__clock_us(), since) : BB_LOG_UNKNOWN;
 }
 
 static struct bb__log_entry entry_of(const struct bb__conn *conn, const struct bb__conn_context *context,

@@ -21,10 +21,10 @@ static int send_out(struct bb__conn *conn)
 
 void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    size_t now = bb__buf_len(&conn->out) + bb__buf_len(&conn->response_spool.tail);
-    atomic_fetch_add_explicit(&context->spool_budget->unsent, (uint64_t)now - conn->unsent.counted,
+    size_t held = bb__buf_len(&conn->out) + bb__buf_len(&conn->response_spool.tail);
+    atomic_fetch_add_explicit(&context->spool_budget->unsent, (uint64_t)held - conn->unsent.counted,
                               memory_order_relaxed);
-    conn->unsent.counted = now;
+    conn->unsent.counted = held;
 }
 
 static uint64_t untaken(const struct bb__conn *conn)
@@ -53,12 +53,12 @@ static uint64_t taken(const struct bb__conn *conn)
 
 uint64_t bb__conn_taking_rate(const struct bb__conn *conn, uint64_t now)
 {
-    return bb__rate_of(taken(conn), now > conn->unsent.since ? now - conn->unsent.since : 0);
+    return bb__rate_of(taken(conn), bb__elapsed(now, conn->unsent.since));
 }
 
 bool bb__conn_takes_too_slowly(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
-    uint64_t time = context->now > conn->unsent.since ? context->now - conn->unsent.since : 0;
+    uint64_t time = bb__elapsed(context->now, conn->unsent.since);
     if (!bb__conn_has_unsent(conn) || time <= BB_RATE_AFTER) return false; /* taken() makes a system call */
     return bb__rate_is_too_low(taken(conn), time, context->settings);
 }
@@ -114,7 +114,7 @@ bool bb__conn_check_taking(struct bb__conn *conn, struct bb__conn_context *conte
         (void)bb__conn_await_taking(conn, context);
         return true;
     }
-    if (limit > 0 && context->now - conn->unsent.progress >= limit) return false;
+    if (limit > 0 && bb__elapsed(context->now, conn->unsent.progress) >= limit) return false;
     bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_WRITE, context->now);
     return true;
 }

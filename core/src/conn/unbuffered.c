@@ -65,7 +65,7 @@ static int take_rest(struct bb__unbuffered *body, uint64_t max_body, char *bytes
 static void note_wait(struct bb__unbuffered *body)
 {
     if (body->asked_at == 0) return;
-    uint64_t time = bb__clock_ms() - body->asked_at;
+    uint64_t time = bb__elapsed(bb__clock_ms(), body->asked_at);
     if (time > BB_UNBUFFERED_WAIT_MAX) time = BB_UNBUFFERED_WAIT_MAX;
     body->waited += time;
     body->stalled += time;

@@ -61,7 +61,7 @@ uint64_t bb__io_until(struct bb__io_thread *io, const struct bb_lane *lane)
 /* Returns the request's time in the queue plus its time with the host, in us. */
 static uint64_t duration_of(const struct bb_lane *lane)
 {
-    return bb__clock_us() - lane->watched.since + lane->request.queue_time;
+    return bb__elapsed(bb__clock_us(), lane->watched.since) + lane->request.queue_time;
 }
 
 /* Sends the 504. Bytes that the socket does not take are lost. The lane has sent no byte of its response. */

@@ -79,8 +79,7 @@ void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane)
  * counts, too, because it delays the messages behind it. */
 static bool is_overdue(const struct bb__io_thread *io, const struct bb__shared_stamp *first)
 {
-    uint64_t limit = io->worker->settings.queue_timeout * 1000, now = bb__clock_us();
-    return now > first->since && now - first->since >= limit;
+    return bb__elapsed(bb__clock_us(), first->since) >= io->worker->settings.queue_timeout * 1000;
 }
 
 /* Takes the first message of the shared queue. Returns false if the queue is empty or fails. *nudged becomes

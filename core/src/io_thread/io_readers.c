@@ -59,7 +59,7 @@ static bool others_wait(struct bb__io_thread *io)
 static bool is_needed(const struct bb__io_thread *io, const struct bb_lane *lane)
 {
     struct bb__scoreboard_waits found = count(io->worker, lane);
-    uint64_t time = io->context.now - io->awaited_since;
+    uint64_t time = bb__elapsed(io->context.now, io->awaited_since);
     if (time < (found.lanes > 1 ? BB_READERS_LOOK : LAST_LANE)) return false;
     return found.waiting > found.lanes / 2 && found.slower < found.waiting - found.lanes / 2;
 }
@@ -138,7 +138,9 @@ static void reset_current(struct bb__io_thread *io, struct bb_lane *lane)
 
 static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
 {
-    struct bb_lane *lane = lane_of_slower(io, rate_of(waiting) - 1);
+    uint64_t taking = rate_of(waiting);
+    if (taking == 0) return; /* the lane has begun its next request */
+    struct bb_lane *lane = lane_of_slower(io, taking - 1);
     if (!hold_on(lane ? lane : waiting)) return;
     io->reset_at = io->context.now;
     if (lane)
@@ -155,7 +157,7 @@ static void reset_slowest(struct bb__io_thread *io, struct bb_lane *waiting)
 static void note_awaited(struct bb__io_thread *io)
 {
     uint64_t now = io->context.now;
-    if (now - io->awaited_at > LAST_LANE) io->awaited_since = now;
+    if (bb__elapsed(now, io->awaited_at) > LAST_LANE) io->awaited_since = now;
     io->awaited_at = now;
 }
 
@@ -165,5 +167,6 @@ void bb__io_check_readers(struct bb__io_thread *io)
     struct bb_lane *lane = slowest_lane(worker);
     if (!lane || bb__worker_drains(worker) || !others_wait(io)) return;
     note_awaited(io);
-    if (io->context.now - io->reset_at >= BB_READERS_LOOK && is_needed(io, lane)) reset_slowest(io, lane);
+    if (bb__elapsed(io->context.now, io->reset_at) >= BB_READERS_LOOK && is_needed(io, lane))
+        reset_slowest(io, lane);
 }

@@ -27,7 +27,7 @@ void bb__io_judge_idle(struct bb__io_thread *io, uint64_t *since, bool waiting)
     } else if (*since == 0) {
         *since = now;
         bb__scoreboard_doubt(worker->scoreboard, worker->pid);
-    } else if (now - *since >= BB_PROMPT) {
+    } else if (bb__elapsed(now, *since) >= BB_PROMPT) {
         *since = 0;
         bb__scoreboard_blame(worker->scoreboard, worker->pid);
     }

@@ -56,7 +56,8 @@ static void remember(struct bb__io_thread *io, struct bb_lane *lane, unsigned re
 static bool is_long(struct bb__io_thread *io, struct bb_lane *lane, unsigned word)
 {
     if (!is_busy(word)) return false;
-    if (word == lane->watched.word) return io->context.read_at - lane->watched.since >= BB_TICK * 1000;
+    if (word == lane->watched.word)
+        return bb__elapsed(io->context.read_at, lane->watched.since) >= BB_TICK * 1000;
     remember(io, lane, word);
     io->fresh = true;
     io->quiet = 0;
@@ -70,7 +71,8 @@ static bool is_long_alone(struct bb__io_thread *io, struct bb_lane *lane, unsign
     if (!is_alone(word)) return false;
     unsigned request = bb__owner_with_state(word, BB_OWNER_BUSY);
     if (request == lane->watched.word)
-        return io->context.read_at - lane->watched.since >= bb__io_watch_time(lane->worker) * 1000;
+        return bb__elapsed(io->context.read_at, lane->watched.since) >=
+               bb__io_watch_time(lane->worker) * 1000;
     remember(io, lane, request);
     return false;
 }
@@ -122,7 +124,7 @@ static void update_accept_pause(struct bb__io_thread *io)
  * count against the application. */
 static uint64_t time_lost(const struct bb__io_thread *io)
 {
-    uint64_t late = io->context.read_at > io->due_back ? io->context.read_at - io->due_back : 0;
+    uint64_t late = bb__elapsed(io->context.read_at, io->due_back);
     return late > STOPPED ? late : 0;
 }
 

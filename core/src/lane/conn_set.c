@@ -14,9 +14,9 @@ int bb__conn_set_open(struct bb__conn_set *set, const struct bb_settings *settin
 
 void bb__conn_set_excuse(struct bb__conn_set *set, uint64_t now)
 {
-    uint64_t time = now - set->due_back;
-    bb__timeout_put_off(&set->timeouts, time);
-    for (struct bb__conn *conn = set->conns; conn; conn = conn->set.next) bb__conn_excuse(conn, time);
+    bb__timeout_put_off(&set->timeouts, set->due_back, now);
+    for (struct bb__conn *conn = set->conns; conn; conn = conn->set.next)
+        bb__conn_excuse(conn, set->due_back, now);
 }
 
 void bb__conn_set_close(struct bb__conn_set *set)

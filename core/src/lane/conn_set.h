@@ -43,7 +43,8 @@ void bb__conn_set_close(struct bb__conn_set *set);
 
 /* The owner calls bb__conn_set_look() at each look at the poller. now: ms. If the look comes too late,
  * because the owner was busy or its process was frozen (SIGSTOP), all timeouts except BB_TIMEOUT_KEEPALIVE
- * are extended by the delay. */
+ * are extended by the delay. A timeout that was set during the delay, when a lane ended its request, is
+ * extended only by the rest of the delay. */
 void bb__conn_set_excuse(struct bb__conn_set *set, uint64_t now);
 static inline void bb__conn_set_look(struct bb__conn_set *set, uint64_t now)
 {

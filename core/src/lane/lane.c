@@ -240,7 +240,8 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         atomic_store_explicit(&lane->reply.untimed, false, memory_order_relaxed);
         lane->reply.spools = false;
         lane->reply.given = 0;
-        lane->request.queue_time = has_waited(lane, conn) ? bb__clock_us() - conn->wait.ready_at : 0;
+        lane->request.queue_time =
+            has_waited(lane, conn) ? bb__elapsed(bb__clock_us(), conn->wait.ready_at) : 0;
         if (lane->attends && !attend(lane)) return BB_EVENT;
         if (lane->intake.slot)
             bb__scoreboard_begin(lane->intake.slot, lane->context.now, lane->request.queue_time);

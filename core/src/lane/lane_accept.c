@@ -73,7 +73,7 @@ static void note_starving(struct bb_lane *lane, int error)
         atomic_store(&worker->room.starved, 0);
     } else if (since == 0) {
         atomic_store(&worker->room.starved, now);
-    } else if (now - since >= STARVED_TIME && worker->parent.fd >= 0) {
+    } else if (bb__elapsed(now, since) >= STARVED_TIME && worker->parent.fd >= 0) {
         atomic_store(&worker->room.starved, now);
         bb__worker_tell_parent(worker, BB_TELL_STARVED);
         bb__event_add(&lane->context.events, 0, error, "wants to be replaced: no connection can be accepted",

@@ -7,8 +7,7 @@
  * an earlier time. */
 static uint64_t drains_for(const struct bb_lane *lane)
 {
-    uint64_t now = lane->context.now, began = atomic_load(&lane->worker->drain.began);
-    return now > began ? now - began : 0;
+    return bb__elapsed(lane->context.now, atomic_load(&lane->worker->drain.began));
 }
 
 void bb__lane_begin_drain(struct bb_lane *lane)

@@ -14,7 +14,7 @@ void bb__lane_log_begin(struct bb_lane *lane)
     if (!log->format->wants_clock) return;
     log->handed_out = bb__clock_us();
     log->ready_at = lane->current->wait.ready_at > 0 ? lane->current->wait.ready_at : log->handed_out;
-    lane->request.queue_time = log->handed_out - log->ready_at;
+    lane->request.queue_time = bb__elapsed(log->handed_out, log->ready_at);
 }
 
 void bb__lane_log_head(struct bb_lane *lane)
@@ -51,12 +51,12 @@ static void set_times(const struct bb_lane *lane, struct bb__log_entry *entry)
     const struct bb__access_log *log = lane->context.log;
     uint64_t real = bb__clock_real_us();
     if (!log->format->wants_clock) {
-        uint64_t taken = lane->handed_out > 0 ? bb__clock_ms() - lane->handed_out : 0;
+        uint64_t taken = lane->handed_out > 0 ? bb__elapsed(bb__clock_ms(), lane->handed_out) : 0;
         entry->time = before(real, taken * 1000);
         return;
     }
     uint64_t now = bb__clock_us();
-    entry->duration = now - log->ready_at;
+    entry->duration = bb__elapsed(now, log->ready_at);
     entry->time = before(real, entry->duration);
     entry->queued = lane->request.queue_time;
 }
@@ -93,7 +93,7 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted)
     uint64_t now = bb__clock_ms();
     bb__access_log_add(log, &entry, now);
     if (log->response.cap > RESPONSE_KEPT) bb__buf_free(&log->response);
-    if (now - lane->handed_out >= BB_LOG_PAUSE) bb__lane_log_idle(lane);
+    if (bb__elapsed(now, lane->handed_out) >= BB_LOG_PAUSE) bb__lane_log_idle(lane);
 }
 
 void bb__lane_log_flush(struct bb_lane *lane)
@@ -130,7 +130,7 @@ bool bb__lane_log_last(struct bb_lane *lane)
         log->stuck = false; /* tries the target at once, and then again every BB_LOG_PAUSE ms */
     }
     bb__lane_log_idle(lane);
-    if (log->len > 0 && context->now - lane->drain.log_last < BB_LOG_LAST) return false;
+    if (log->len > 0 && bb__elapsed(context->now, lane->drain.log_last) < BB_LOG_LAST) return false;
     bb__access_log_drop(log);
     lane->paces.log_losses.reported_at = 0;
     bb__log_tell_losses(context, &lane->paces.log_losses);

@@ -40,7 +40,7 @@ static bool close_oldest(struct bb_lane *lane, enum bb__timeout_kind kind, uint6
     for (int i = 0; i < PEEKS_MAX && oldest; i++, oldest = oldest->next) {
         struct bb__conn *conn = bb__conn_of_timeout(oldest);
         bool lingers = conn->state == BB_CONN_LINGER;
-        if (lane->context.now - (lingers ? conn->linger_began : oldest->since) < spared_time) {
+        if (bb__elapsed(lane->context.now, lingers ? conn->linger_began : oldest->since) < spared_time) {
             if (!lingers) return false;
             continue;
         }
@@ -67,7 +67,7 @@ bool bb__lane_close_least_missed(struct bb_lane *lane, const struct bb__conn *sp
 
 static uint64_t sending_rate(const struct bb__conn *conn, uint64_t now)
 {
-    uint64_t time = now - conn->upload.began;
+    uint64_t time = bb__elapsed(now, conn->upload.began);
     return conn->upload.received * 1000 / (time > SPARED_TIME ? time : SPARED_TIME);
 }
 
@@ -93,7 +93,8 @@ static struct bb__conn *slower(const struct bb_lane *lane, enum bb__timeout_kind
 static bool is_time(struct bb_worker *worker, uint64_t now)
 {
     uint_fast64_t last = atomic_load(&worker->room.ended_slow);
-    return now - last >= ENDS_EVERY && atomic_compare_exchange_strong(&worker->room.ended_slow, &last, now);
+    return bb__elapsed(now, last) >= ENDS_EVERY &&
+           atomic_compare_exchange_strong(&worker->room.ended_slow, &last, now);
 }
 
 static struct bb__h1_error report_slow(struct bb_lane *lane, const struct bb__conn *conn, bool sends)

@@ -8,7 +8,7 @@
 static void measure(struct bb_lane *lane, uint64_t now)
 {
     if (lane->shares.began == 0 || lane->shares.requests == 0) return;
-    uint64_t each = (now - lane->shares.began) / lane->shares.requests;
+    uint64_t each = bb__elapsed(now, lane->shares.began) / lane->shares.requests;
     if (each > UINT32_MAX / 8) each = UINT32_MAX / 8;
     lane->shares.mean = (lane->shares.mean * 3 + (unsigned)each) / 4;
 }
@@ -44,7 +44,7 @@ static unsigned spare(struct bb_lane *lane)
     unsigned others = left_in_batch(lane) - 1;
     if (others == 0 || lane->context.draining) return 0;
     if (lane->shares.mean < BB_SHARE_WORTH) {
-        if (lane->shares.began - lane->shares.crowded < BB_SHARE_CROWDED) return 0;
+        if (bb__elapsed(lane->shares.began, lane->shares.crowded) < BB_SHARE_CROWDED) return 0;
         lane->shares.crowded = lane->shares.began;
         others = 1;
     }
@@ -67,7 +67,7 @@ static bool pass(struct bb_lane *lane, struct bb__poller_event *event)
 
 static bool is_stale(const struct bb_lane *lane)
 {
-    return lane->shares.requests > 0 && bb__clock_us() - lane->shares.began > BB_SHARE_STALE;
+    return lane->shares.requests > 0 && bb__elapsed(bb__clock_us(), lane->shares.began) > BB_SHARE_STALE;
 }
 
 static bool others_wait(const struct bb_lane *lane)

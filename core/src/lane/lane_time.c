@@ -49,7 +49,7 @@ bool bb_lane_take_overdue(struct bb_lane *lane, uint64_t *ms)
     pthread_mutex_lock(&io->time_lock);
     bool overdue = lane->watched.untold && lane->watched.word == request_of(lane);
     lane->watched.untold = false;
-    *ms = (bb__clock_us() - lane->watched.since) / 1000;
+    *ms = bb__elapsed(bb__clock_us(), lane->watched.since) / 1000;
     pthread_mutex_unlock(&io->time_lock);
     return overdue;
 }

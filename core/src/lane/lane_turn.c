@@ -61,7 +61,7 @@ bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests)
     if (bb__worker_is_inert(worker) || lane->turn.then != BB_THEN_NOTHING) return false;
     uint64_t now = bb__clock_us();
     if (lane->turn.wanted_since == 0) lane->turn.wanted_since = now;
-    if (now - lane->turn.wanted_since < BB_TURN) return false;
+    if (bb__elapsed(now, lane->turn.wanted_since) < BB_TURN) return false;
     bb__lane_keep_again(lane);
     bb__lane_release_woken(lane);
     return true;

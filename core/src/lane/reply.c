@@ -322,6 +322,7 @@ void bb_reply_abort(struct bb_lane *lane)
     bb__reply_stop_gathering(lane);
     bb__buf_clear(&lane->reply.staged);
     tidy_staged(lane);
+    lane->context.now = bb__clock_ms(); /* as in bb_reply_end() */
     bool answered = !bb__lane_stop_sending(lane), rejects = !answered && has_rejected_body(lane);
     if (lane->context.log && !answered && !rejects) bb__lane_log_end(lane, true);
     lane->reply.sent = true;

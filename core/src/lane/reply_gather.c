@@ -14,10 +14,11 @@ bool bb__reply_gathers(struct bb_lane *lane)
     struct bb__io_link *io = lane->worker->io;
     uint64_t now = bb__clock_us(), before = gather->part_at;
     gather->part_at = now;
-    if (!io || !lane->reply.sent || bb__conn_has_unsent(lane->current) || now - before >= BB_GATHER_TIME)
+    if (!io || !lane->reply.sent || bb__conn_has_unsent(lane->current) ||
+        bb__elapsed(now, before) >= BB_GATHER_TIME)
         return false;
     if (gather->since == 0) gather->since = now;
-    if (now - gather->since >= BB_GATHER_TIME) return false;
+    if (bb__elapsed(now, gather->since) >= BB_GATHER_TIME) return false;
     /* The I/O thread sets `gathers` to false, and then reads `holds`. This is the other order. So the I/O
      * thread sees the part, or the lane wakes it. */
     atomic_store(&gather->holds, true);

@@ -28,7 +28,7 @@ static int wait_time(const struct bb_lane *lane)
 {
     uint64_t limit = lane->worker->settings.write_timeout;
     if (limit == 0) return -1;
-    uint64_t stalled = bb__clock_ms() - lane->reply.write_progress;
+    uint64_t stalled = bb__elapsed(bb__clock_ms(), lane->reply.write_progress);
     if (stalled >= limit) return 0;
     return limit - stalled > INT_MAX ? INT_MAX : (int)(limit - stalled);
 }
@@ -84,7 +84,7 @@ static int wait_for_room(struct bb_lane *lane, int look)
 {
     uint64_t since = bb__clock_ms();
     int code = bb__sock_wait_writable(lane->current->fd, lane->intake.wakeup.fd, look);
-    uint64_t time = bb__clock_ms() - since;
+    uint64_t time = bb__elapsed(bb__clock_ms(), since);
     atomic_fetch_add(&lane->reply.waited, time < (uint64_t)look ? time : (uint64_t)look);
     if (code == BB_AGAIN) bb__wakeup_clear(&lane->intake.wakeup);
     return code;
@@ -96,7 +96,7 @@ static int wait_for_a_moment(struct bb_lane *lane)
     uint64_t since = bb__clock_us();
     int code = wait_for_room(lane, BB_MOMENT);
     if (code == BB_AGAIN) return BB_AGAIN;
-    reply->moments += bb__clock_us() - since;
+    reply->moments += bb__elapsed(bb__clock_us(), since);
     uint64_t allowed = BB_MOMENT * 1000 + ((uint64_t)reply->given >> 20) * BB_MOMENT_PER_MIB;
     reply->spools = code != BB_OK || reply->moments > allowed;
     return code == BB_OK ? bb__reply_flush_pending(lane) : BB_OK;

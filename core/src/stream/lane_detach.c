@@ -129,6 +129,6 @@ void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream, enu
     }
     bb__reply_begin_to_wait(lane, bb__stream_taking_rate(stream));
     bb_stream_wait(stream, BB_STREAM_WRITABLE);
-    atomic_fetch_add(&lane->reply.waited, bb__clock_ms() - since);
+    atomic_fetch_add(&lane->reply.waited, bb__elapsed(bb__clock_ms(), since));
     bb__reply_end_to_wait(lane);
 }

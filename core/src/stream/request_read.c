@@ -45,7 +45,7 @@ void bb__request_await(struct bb_lane *lane, int fd)
     bb__lane_hold(lane, BB_HELD_BODY);
     int code = bb__sock_wait_readable(fd, lane->intake.wakeup.fd, BB_UNBUFFERED_WAIT_MAX);
     if (code == BB_AGAIN) bb__wakeup_clear(&lane->intake.wakeup);
-    uint64_t time = bb__clock_ms() - since;
+    uint64_t time = bb__elapsed(bb__clock_ms(), since);
     atomic_fetch_add(&reply->received_for, time < BB_UNBUFFERED_WAIT_MAX ? time : BB_UNBUFFERED_WAIT_MAX);
     bb__lane_hold(lane, before);
     atomic_store(&reply->receives, false);

@@ -110,7 +110,7 @@ bool bb_stream_is_upgrade(const struct bb_stream *stream)
 
 uint64_t bb__stream_taking_rate(const struct bb_stream *stream)
 {
-    return bb__rate_of(stream->wait.taken, bb__clock_ms() - stream->wait.since);
+    return bb__rate_of(stream->wait.taken, bb__elapsed(bb__clock_ms(), stream->wait.since));
 }
 
 int bb_stream_fd(const struct bb_stream *stream)
@@ -133,7 +133,8 @@ static void note_taking(struct bb_stream *stream, uint64_t now)
 
 static bool is_too_slow(const struct bb_stream *stream, uint64_t now)
 {
-    return bb__rate_is_too_low(stream->wait.taken, now - stream->wait.since, &stream->worker->settings);
+    return bb__rate_is_too_low(stream->wait.taken, bb__elapsed(now, stream->wait.since),
+                               &stream->worker->settings);
 }
 
 /* The socket takes no more. Returns BB_AGAIN, or BB_EGONE if the client is too slow. sent: bytes that the
@@ -150,7 +151,7 @@ static int check_client(struct bb_stream *stream, uint64_t sent)
     stream->wait.taken += sent;
     if (sent > 0 || bb__sock_untaken(stream->fd) < stream->wait.untaken)
         note_taking(stream, now);
-    else if (limit > 0 && now - stream->wait.progress >= limit)
+    else if (limit > 0 && bb__elapsed(now, stream->wait.progress) >= limit)
         return BB_EGONE;
     return is_too_slow(stream, now) ? BB_EGONE : BB_AGAIN;
 }

@@ -160,12 +160,10 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
         .has_request = began > 0,
         .requests = atomic_load(&slot->requests),
         .errors = atomic_load(&slot->errors),
-        .taken = began > 0 && now > began ? now - began : 0,
+        .taken = began > 0 ? bb__elapsed(now, began) : 0,
         .queue_time = atomic_load(&slot->queue_time),
         .detached = atomic_load(&slot->detached),
-        .silent = beat == 0    ? UINT64_MAX
-                  : now > beat ? now - beat
-                               : 0,
+        .silent = beat > 0 ? bb__elapsed(now, beat) : UINT64_MAX,
     };
     read_label(slot, lane);
     return lane->pid != 0 ? BB_OK : BB_AGAIN;

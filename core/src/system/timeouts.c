@@ -1,5 +1,6 @@
 /* timeouts.c: see timeouts.h. */
 #include "system/timeouts.h"
+#include "base/clock.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -67,13 +68,14 @@ void bb__timeout_shorten(struct bb__timeouts *timeouts, enum bb__timeout_kind ki
     }
 }
 
-void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t time)
+void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t from, uint64_t now)
 {
     for (int kind = BB_TIMEOUT_NONE + 1; kind < BB_TIMEOUT_KINDS; kind++) {
         if (kind == BB_TIMEOUT_KEEPALIVE) continue;
         for (struct bb__timeout *each = timeouts->kinds[kind].first; each; each = each->next) {
-            each->since += time;
-            if (each->due < UINT64_MAX) each->due += time;
+            uint64_t since = bb__excused(each->since, from, now);
+            if (each->due < UINT64_MAX) each->due += bb__elapsed(since, each->since);
+            each->since = since;
         }
     }
 }

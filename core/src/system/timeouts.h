@@ -51,9 +51,9 @@ struct bb__timeout *bb__timeout_oldest(const struct bb__timeouts *timeouts, enum
 void bb__timeout_shorten(struct bb__timeouts *timeouts, enum bb__timeout_kind kind, uint64_t duration,
                          uint64_t now);
 
-/* Puts all timeouts off by `time` ms, except BB_TIMEOUT_KEEPALIVE, because idle connections may be closed at
- * any time. */
-void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t time);
+/* Does not count the time between `from` and `now` (ms) for any timeout except BB_TIMEOUT_KEEPALIVE, because
+ * idle connections may be closed at any time. The timeouts keep their order. */
+void bb__timeout_put_off(struct bb__timeouts *timeouts, uint64_t from, uint64_t now);
 
 /* Returns the ms that poll or epoll_wait may wait. 0: a timeout is due; -1: no timeout is set. At most 1000
  * while a client is in the middle of a request or a response. If the process is frozen (SIGSTOP), the caller

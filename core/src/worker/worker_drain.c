@@ -156,7 +156,8 @@ static void take_in_slices(struct bb_worker *worker)
 {
     static const struct timespec pause = {.tv_nsec = SLICE_PAUSE * 1000};
     uint64_t began = bb__clock_ms();
-    while (take_and_close(worker, slice(bb__clock_ms() - began)) == EAGAIN) (void)nanosleep(&pause, NULL);
+    while (take_and_close(worker, slice(bb__elapsed(bb__clock_ms(), began))) == EAGAIN)
+        (void)nanosleep(&pause, NULL);
 }
 
 bool bb__worker_hands_over(const struct bb_worker *worker)

@@ -1,5 +1,5 @@
 /* clock_test.c: the value of the Date field for known dates, for the current second, and for each day
- * (compared with the C library). Also tests the clock of milliseconds. */
+ * (compared with the C library). Also tests the clock of milliseconds and differences of times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +20,24 @@ static void assert_date(int64_t second, const char *expected)
     assert_int_equal(text[BB_DATE_LEN], '#');
     text[BB_DATE_LEN] = '\0';
     assert_string_equal(text, expected);
+}
+
+static void test_no_time_has_passed_since_a_later_time(void **state)
+{
+    (void)state;
+    assert_int_equal(bb__elapsed(7, 5), 2);
+    assert_int_equal(bb__elapsed(5, 5), 0);
+    assert_int_equal(bb__elapsed(5, 7), 0);
+}
+
+/* The server was absent from 10 to 30. */
+static void test_only_the_absence_after_a_time_is_excused(void **state)
+{
+    (void)state;
+    assert_int_equal(bb__excused(4, 10, 30), 24);
+    assert_int_equal(bb__excused(10, 10, 30), 30);
+    assert_int_equal(bb__excused(25, 10, 30), 30);
+    assert_int_equal(bb__excused(31, 10, 30), 31);
 }
 
 static void test_known_dates_are_rendered(void **state)
@@ -120,6 +138,8 @@ static void test_clock_ms_agrees_with_the_kernels_clock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_time_has_passed_since_a_later_time),
+        cmocka_unit_test(test_only_the_absence_after_a_time_is_excused),
         cmocka_unit_test(test_known_dates_are_rendered),
         cmocka_unit_test(test_dates_outside_1970_to_9999_are_clamped),
         cmocka_unit_test(test_every_day_agrees_with_the_c_library),

@@ -140,6 +140,29 @@ static void test_a_silent_client_has_three_seconds_to_read(void **state)
     host_free(host);
 }
 
+/* No other thread serves the lane's connections during this time, so it does not count against clients that
+ * wait already. */
+static void app_takes_long(struct host *host, const struct bb_request *request)
+{
+    fake_clock_advance(20000);
+    app_echo(host, request);
+}
+
+static void test_a_long_request_does_not_put_off_the_linger_that_follows(void **state)
+{
+    (void)state;
+    struct host *host = new_host(app_takes_long);
+    struct client *client = client_new(host);
+    client_say(client, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1\r\n\r\na");
+    await_response(client);
+    pass(host, 2999);
+    assert_int_equal(host_connections(host), 1);
+    pass(host, 1);
+    assert_int_equal(host_connections(host), 0);
+    client_free(client);
+    host_free(host);
+}
+
 /* The timeout of 3 s begins again with each byte from the client, even if the server reads the byte more than
  * 3 s later. After 30 s the core closes the connection. */
 static void test_a_client_that_goes_on_sending_has_thirty_seconds(void **state)
@@ -216,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_an_empty_line_does_not_cost_the_response),
         cmocka_unit_test(test_a_connection_does_not_linger_if_all_is_taken),
         cmocka_unit_test(test_a_silent_client_has_three_seconds_to_read),
+        cmocka_unit_test(test_a_long_request_does_not_put_off_the_linger_that_follows),
         cmocka_unit_test(test_a_client_that_goes_on_sending_has_thirty_seconds),
         cmocka_unit_test(test_a_client_that_goes_on_reading_has_more_than_three_seconds),
         cmocka_unit_test(test_a_drain_ends_a_lingering_connection_after_two_seconds),

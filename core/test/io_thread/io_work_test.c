@@ -199,6 +199,48 @@ static void test_the_number_of_lost_connections_is_reported(void **state)
     free_crew(crew);
 }
 
+/* The lane has a client that reads slowly, whose response is in a file. */
+static struct bb__conn *new_slow_reader(struct crew *crew)
+{
+    struct bb__conn *conn = crew->conns[0];
+    struct bb__conn_context *context = &crew->io.context;
+    assert_int_equal(bb__response_spool_append(&conn->response_spool, context->spool_budget, "x", 1), BB_OK);
+    assert_int_equal(bb__response_spool_take(&conn->response_spool, &conn->out), BB_OK);
+    bb__conn_note_owed(conn, context, bb__conn_unsent(conn));
+    (void)bb__conn_await_taking(conn, context);
+    return conn;
+}
+
+static void check_readers(struct crew *crew, uint64_t taking)
+{
+    struct bb_lane *lane = crew->host->lane;
+    atomic_store(&lane->reply.waits, true);
+    atomic_store(&lane->reply.taking, taking);
+    atomic_store(&lane->intake.slot->taking, 1);
+    crew->io.context.now = fake_clock;
+    bb__io_let_go(lane);
+    bb__io_check_readers(&crew->io);
+    assert_true(bb__owner_unpark(&lane->owner));
+}
+
+/* The I/O thread has seen that a lane waits for its client. When it reads the rate of this client, the lane
+ * has begun another request, and shows no rate. */
+static void test_no_client_is_reset_for_a_lane_that_waits_no_more(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(0);
+    crew->conns[0] = new_slow_reader(crew);
+    struct client *new_client = client_new(crew->host);
+    check_readers(crew, 0);
+    fake_clock_advance(1000);
+    check_readers(crew, 0);
+    assert_int_equal(host_connections(crew->host), CLIENTS);
+    check_readers(crew, UINT64_MAX);
+    assert_int_equal(host_connections(crew->host), CLIENTS - 1);
+    client_free(new_client);
+    free_crew(crew);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_overdue_requests_are_taken_while_there_is_room),
         cmocka_unit_test(test_overdue_requests_wait_for_a_descriptor),
         cmocka_unit_test(test_the_number_of_lost_connections_is_reported),
+        cmocka_unit_test(test_no_client_is_reset_for_a_lane_that_waits_no_more),
     };
     return cmocka_run_group_tests_name("io_work", tests, NULL, NULL);
 }

@@ -142,6 +142,30 @@ static void test_a_bad_body_is_rejected(void **state)
     }
 }
 
+/* Reading takes 20 s. The I/O thread has had the lane's set meanwhile, so the time of its last look is later
+ * than the beginning of the request. */
+static void app_finds_a_bad_body_late(struct host *host, const struct bb_request *request)
+{
+    fake_clock_advance(20000);
+    bb__conn_set_look(&host->lane->set, fake_clock);
+    app_gets_a_bad_body(host, request);
+}
+
+static void test_the_client_of_a_late_rejection_has_three_seconds_to_read(void **state)
+{
+    (void)state;
+    struct host *host = new_client(AF_UNIX, app_finds_a_bad_body_late, CHUNKED "\r\n");
+    say("x\r\n");
+    host_settle(host);
+    fake_clock_advance(2999);
+    host_settle(host);
+    assert_int_equal(host_connections(host), 1);
+    fake_clock_advance(1);
+    host_settle(host);
+    assert_int_equal(host_connections(host), 0);
+    finish();
+}
+
 static void app_responds_anyway(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -252,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_continue_is_not_sent_without_a_read),
         cmocka_unit_test(test_continue_is_not_sent_if_the_body_has_begun),
         cmocka_unit_test(test_a_bad_body_is_rejected),
+        cmocka_unit_test(test_the_client_of_a_late_rejection_has_three_seconds_to_read),
         cmocka_unit_test(test_an_application_may_respond_to_a_bad_body),
         cmocka_unit_test(test_a_body_that_breaks_off),
         cmocka_unit_test(test_a_stalled_body_is_late_after_body_timeout),

@@ -104,15 +104,20 @@ static void test_timeouts_that_are_put_off_keep_their_order(void **state)
 {
     (void)state;
     struct bb__timeouts timeouts = with_durations();
-    struct bb__timeout first = {0}, second = {0}, never = {0};
+    struct bb__timeout first = {0}, second = {0}, third = {0}, never = {0};
     bb__timeout_set(&timeouts, &first, BB_TIMEOUT_BODY, 0);
     bb__timeout_set(&timeouts, &never, BB_TIMEOUT_LINGER, 0);
-    bb__timeout_put_off(&timeouts, 100);
+    bb__timeout_set(&timeouts, &second, BB_TIMEOUT_BODY, 98);
+    bb__timeout_put_off(&timeouts, 1, 101);
     assert_int_equal(first.since, 100);
-    bb__timeout_set(&timeouts, &second, BB_TIMEOUT_BODY, 100);
+    assert_int_equal(second.since, 101);
+    bb__timeout_set(&timeouts, &third, BB_TIMEOUT_BODY, 101);
+    bb__timeout_put_off(&timeouts, 50, 100); /* all times are later */
     assert_null(bb__timeout_take_due(&timeouts, 106));
     assert_ptr_equal(bb__timeout_take_due(&timeouts, 107), &first);
-    assert_ptr_equal(bb__timeout_take_due(&timeouts, 107), &second);
+    assert_null(bb__timeout_take_due(&timeouts, 107));
+    assert_ptr_equal(bb__timeout_take_due(&timeouts, 108), &second);
+    assert_ptr_equal(bb__timeout_take_due(&timeouts, 108), &third);
     assert_null(bb__timeout_take_due(&timeouts, UINT64_MAX - 1));
 }
 

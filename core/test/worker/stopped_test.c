@@ -10,6 +10,7 @@
 
 #include "conn/taking.h"
 #include "conn/time_case.h"
+#include "support/cold_file.h"
 #include "support/fake_clock.h"
 
 #define UPLOAD "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n"
@@ -87,6 +88,38 @@ static void test_a_stop_does_not_count_for_a_client_that_reads(void **state)
     host_free(host);
 }
 
+static void app_file(struct host *host, const struct bb_request *request)
+{
+    int fd;
+    uint64_t size;
+    (void)request;
+    host_fields(host, 200);
+    assert_int_equal(bb_file_open(host->lane, "/proc/self/exe", &fd, &size), BB_OK);
+    assert_true(bb_reply_takes_file(host->lane, size));
+    assert_int_equal(bb_reply_file(host->lane, fd, size), BB_OK);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_a_stop_does_not_count_for_the_disk(void **state)
+{
+    LINUX_ONLY;
+    struct bb_settings settings = host_settings();
+    settings.write_timeout = 1000;
+    struct host *host = host_new(&settings, AF_INET);
+    host->app = app_file;
+    cold_file.cold = true;
+    struct client *client = client_new_saying(host, REQUEST);
+    host_settle(host);
+    stop(host, 60000);
+    pass(host, 900);
+    assert_int_equal(host_connections(host), 1);
+    cold_file.cold = false;
+    fake_clock_advance(BB_DISK_TICK);
+    assert_response(client, 200, NULL);
+    client_free(client);
+    host_free(host);
+}
+
 /* A lane notices a freeze only if the freeze lasts longer than the rest of the wait. So a lane waits for at
  * most 1 s in the middle of a request. Idle connections need no short waits. */
 static void test_waits_are_short_in_the_middle_of_a_request(void **state)
@@ -138,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_a_stop_does_not_count_for_an_upload),
         cmocka_unit_test(test_a_stop_does_not_count_for_half_a_head),
         cmocka_unit_test(test_a_stop_does_not_count_for_a_client_that_reads),
+        cmocka_unit_test(test_a_stop_does_not_count_for_the_disk),
         cmocka_unit_test(test_waits_are_short_in_the_middle_of_a_request),
         cmocka_unit_test(test_the_time_of_a_busy_host_does_not_count_for_half_a_head),
     };
