@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "minitest/mock"
 require "test_helper"
 require "bontebok/sockets/control/control_client"
 require "bontebok/sockets/control/newcomer"
@@ -58,7 +59,42 @@ class NewcomerTest < Support::TestCase
     assert_equal [false, false, false], state
   end
 
+  # The listeners could not be sent to the other server.
+  def test_a_connection_that_was_closed
+    socket = @newcomer.to_io.tap(&:close)
+    assert_equal [false, false, true], state
+    @newcomer = Bontebok::Newcomer.new(Bontebok::ControlClient.new(socket))
+    assert_equal [false, false, true], state
+  end
+
+  def test_a_client_that_is_no_server_counts_for_five_seconds
+    File.stub(:foreach, ["7f00 /lib/libc.so.6"]) do
+      assert starting_after?(4.9)
+      refute starting_after?(5.1)
+    end
+  end
+
+  def test_a_process_about_which_nothing_is_known_may_be_a_server
+    File.stub(:foreach, ->(*) { raise Errno::EACCES }) { assert starting_after?(60) }
+  end
+
+  def test_a_server_counts_until_it_is_ready
+    File.stub(:foreach, ["7f00 /gems/bontebok/bontebok.so"]) { assert starting_after?(60) }
+    assert starting_after?(120), "is not looked up again"
+    say(queue: true)
+    refute_predicate @newcomer, :starting?
+  end
+
+  def test_a_process_that_has_ended_is_no_server
+    Process.stub(:kill, ->(*) { raise Errno::ESRCH }) { refute starting_after?(60) }
+  end
+
   private
+
+  def starting_after?(seconds)
+    time = Bontebok::Clock.now + seconds
+    Bontebok::Clock.stub(:now, time) { @newcomer.starting? }
+  end
 
   def say(message) = @other.write(Bontebok::ControlMessage.line(message))
 

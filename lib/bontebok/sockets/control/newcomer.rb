@@ -1,18 +1,26 @@
 # frozen_string_literal: true
 
+require_relative "../../system/clock"
 require_relative "control_message"
 require_relative "../no_signal"
+require_relative "peer_process"
 
 module Bontebok
   # A server that starts beside this one, as this one sees it. The other server has asked for the listeners (OtherServer
   # is its side). It sends a message when it is ready, and closes the connection when it stops.
   class Newcomer
+    # Seconds after which a client that is no server does not count as a server that starts. It may be a script that
+    # asked for the listeners and hangs.
+    PATIENCE = 5
+
     # Readable when #hear has something to do.
     attr_reader :to_io
 
     # client: the ControlClient, which nobody else uses any more.
     def initialize(client)
       @to_io = client.to_io
+      @process = PeerProcess.new(@to_io)
+      @patient_until = Clock.now + PATIENCE
       @received = +""
     end
 
@@ -28,7 +36,7 @@ module Bontebok
     # True if the other server is neither ready nor gone.
     def starting?
       hear unless gone?
-      !gone? && !@received.end_with?("\n")
+      !gone? && !@received.end_with?("\n") && !stranger?
     end
 
     # True if the other server serves, and takes connections from the shared queue.
@@ -65,5 +73,14 @@ module Bontebok
       @to_io.close
     end
     alias disown close
+
+    private
+
+    # Looks until the process has turned out to be a server.
+    def stranger?
+      return false if @known || Clock.now < @patient_until
+
+      !(@known = !@process.stranger?)
+    end
   end
 end
