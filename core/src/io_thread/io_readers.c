@@ -24,12 +24,21 @@ static bool waits(const struct bb_lane *lane)
     return atomic_load(&lane->reply.waits);
 }
 
+/* If two clients are equally slow, bb__scoreboard_waits() counts the client of the lower slot as slower.
+ * Without the same rule here, this process could choose one lane and the scoreboard another, and no client
+ * would be reset until their rates differ. */
+static bool is_slower(const struct bb_lane *lane, const struct bb_lane *other)
+{
+    uint64_t rate = rate_of(lane), other_rate = rate_of(other);
+    return rate < other_rate || (rate == other_rate && lane->intake.slot < other->intake.slot);
+}
+
 /* Returns the lane of this process that waits for the slowest client, or NULL. */
 static struct bb_lane *slowest_lane(const struct bb_worker *worker)
 {
     struct bb_lane *slowest = NULL;
     for (struct bb_lane *lane = bb__first_lane(worker); lane; lane = bb__next_lane(lane))
-        if (waits(lane) && (!slowest || rate_of(lane) < rate_of(slowest))) slowest = lane;
+        if (waits(lane) && (!slowest || is_slower(lane, slowest))) slowest = lane;
     return slowest;
 }
 

@@ -33,7 +33,7 @@ static struct crew *new_crew(uint64_t queue_timeout)
     struct bb_settings settings = host_settings();
     settings.queue_timeout = queue_timeout;
     struct host *host = crew->host = host_new(&settings, AF_UNIX);
-    assert_int_equal(bb_scoreboard_new(&crew->scoreboard, 1), BB_OK);
+    assert_int_equal(bb_scoreboard_new(&crew->scoreboard, 2), BB_OK);
     host_enter_scoreboard(host, crew->scoreboard);
     for (int i = 0; i < CLIENTS; i++) {
         client_say(crew->clients[i] = client_new(host), "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -241,6 +241,41 @@ static void test_no_client_is_reset_for_a_lane_that_waits_no_more(void **state)
     free_crew(crew);
 }
 
+static void await_client(struct bb_lane *lane, struct bb__conn *conn)
+{
+    lane->current = conn;
+    atomic_store(&lane->reply.waits, true);
+    atomic_store(&lane->reply.taking, 1);
+    atomic_store(&lane->intake.slot->taking, 1);
+}
+
+/* Both lanes of the server wait for clients that have taken nothing. Another request needs one lane. */
+static void test_one_of_two_equally_slow_clients_is_reset(void **state)
+{
+    (void)state;
+    struct crew *crew = new_crew(0);
+    struct bb_lane *first = crew->host->lane, *second;
+    struct client *new_client = client_new(crew->host);
+    assert_int_equal(bb_lane_new(&second, crew->host->worker), BB_OK);
+    bb__owner_begin(&second->owner);
+    assert_true(bb__owner_take(&second->owner, bb__owner_look(&second->owner)));
+    await_client(first, crew->conns[0]);
+    await_client(second, crew->conns[1]);
+    bb__io_let_go(first);
+    bb__io_let_go(second);
+    for (int look = 0; look < 2; look++, fake_clock_advance(BB_READERS_LOOK)) {
+        crew->io.context.now = fake_clock;
+        bb__io_check_readers(&crew->io);
+    }
+    assert_int_equal(atomic_load(&crew->scoreboard->slow_readers), 1);
+    assert_true(bb__owner_unpark(&first->owner));
+    assert_true(bb__owner_return(&second->owner));
+    first->current = second->current = NULL;
+    bb_lane_free(second);
+    client_free(new_client);
+    free_crew(crew);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_overdue_requests_are_taken_while_there_is_room),
         cmocka_unit_test(test_overdue_requests_wait_for_a_descriptor),
         cmocka_unit_test(test_the_number_of_lost_connections_is_reported),
+        cmocka_unit_test(test_one_of_two_equally_slow_clients_is_reset),
         cmocka_unit_test(test_no_client_is_reset_for_a_lane_that_waits_no_more),
     };
     return cmocka_run_group_tests_name("io_work", tests, NULL, NULL);
