@@ -22,12 +22,14 @@ static struct bb_slice unread_of(const struct bb_lane *lane)
     return (struct bb_slice){bb__buf_bytes(&conn->in) + used, bb__buf_len(&conn->in) - used};
 }
 
-/* Shows the I/O thread that the response is complete, so that request_timeout does not apply. False: the I/O
- * thread has ended the response. */
+/* ends: shows the I/O thread that the response is complete, so that request_timeout does not apply. False:
+ * the I/O thread has ended the response, so the host can send no more. */
 static bool claim(struct bb_lane *lane, bool ends)
 {
     lane->reply.ended = ends;
-    return bb__lane_may_send(lane);
+    if (bb__lane_may_send(lane)) return true;
+    lane->reply.failed = BB_EGONE;
+    return false;
 }
 
 /* untimed: no limit applies to the rest of the request, because the connection speaks no HTTP any more. */
@@ -94,6 +96,7 @@ int bb_lane_detach(struct bb_lane *lane, struct bb_stream **created)
     if (code != BB_OK) return code;
     if (!claim(lane, bb_stream_is_upgrade(stream))) {
         bb__stream_leave(stream);
+        bb_stream_free(stream);
         return BB_EGONE;
     }
     forget(lane, bb_stream_is_upgrade(stream));
@@ -110,9 +113,13 @@ void bb_lane_rejoin(struct bb_lane *lane, struct bb_stream *stream)
     struct bb__lane_reply *reply = &lane->reply;
     if (!bb__lane_current(lane) || !reply->detached) return;
     bb__stream_facts(stream, &reply->encoder, &reply->body_length);
-    if (bb_stream_is_upgrade(stream) || !claim(lane, true) || !bb__stream_is_complete(stream)) return;
+    if (bb_stream_is_upgrade(stream)) return;
+    if (!claim(lane, true)) {
+        bb__stream_leave(stream); /* nobody may serve the next request of this connection */
+        return;
+    }
+    if (!bb__stream_is_complete(stream)) return;
     reply->detached = false;
-    reply->ended = true;
     reply->ended_as = reply->failed = BB_OK;
     lane->current->unbuffered = bb__stream_take_body(stream);
     bb__stream_leave(stream);
