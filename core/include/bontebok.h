@@ -5,9 +5,9 @@
  * request at a time: bb_lane_next() returns a complete request, the bb_reply_*() calls send the response, and
  * the thread calls bb_lane_next() again.
  *
- * Blocking: bb_lane_wait(), bb_reply_wait() and bb_worker_drain() block. A host with a global lock releases
- * the lock around these calls only. Any other call may wait until the core's I/O thread has finished its
- * current step. The core keeps no pointer into host memory after a call has returned.
+ * Blocking: bb_worker_drain() and all calls with _wait in their names block. A host with a global lock
+ * releases the lock around these calls only. Any other call may wait until the core's I/O thread has finished
+ * its current step. The core keeps no pointer into host memory after a call has returned.
  * Threads: all lanes share the worker. Two threads must not make calls on the same lane, or on the worker, at
  * the same time, except calls marked "Any thread". Only bb_lane_wake() is allowed in a signal handler.
  * Units: sizes are bytes and times are milliseconds, unless another unit is given. */

@@ -17,9 +17,13 @@ struct bb_worker;
  * which is non-blocking and close-on-exec. The core forgets the connection: no timeout and no limit applies.
  * The host still ends the request with bb_reply_end(), when it has no more use for the request. *unread:
  * bytes that the client has sent after the request. They are valid until the request ends. Returns BB_OK;
- * BB_AGAIN: the client has not taken the head yet: call bb_reply_wait(), then this function again; BB_EGONE:
- * no request, the client is gone, or the response has begun; BB_ESYSTEM: no descriptor is left. */
+ * BB_AGAIN: the client has not taken the head yet: call bb_reply_wait_until_sent(), then this function again;
+ * BB_EGONE: no request, the client is gone, or the response has begun; BB_ESYSTEM: no descriptor is left. */
 int bb_lane_hijack(struct bb_lane *lane, int *fd, struct bb_slice *unread);
+
+/* Blocks until the socket has taken all bytes that were written for the current request. Returns the codes of
+ * bb_reply_wait(). */
+int bb_reply_wait_until_sent(struct bb_lane *lane);
 
 /* ---- streams ---- */
 

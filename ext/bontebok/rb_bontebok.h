@@ -170,11 +170,9 @@ const char *bbr_event_level(const struct bb_event *event);
 
 /* ---- rb_wait.c ---- */
 
-/* Waits for a request, or until the lane is woken. Releases the GVL during the wait. */
-void bbr_wait_for_request(struct bbr_lane *lane);
-
-/* Calls bb_reply_wait() without the GVL. Returns the code of bb_reply_wait(). */
-int bbr_wait_for_client(struct bbr_lane *lane);
+/* Calls bb_lane_wait(), bb_reply_wait() or bb_reply_wait_until_sent() without the GVL. Returns the code of
+ * the call. */
+int bbr_wait(struct bbr_lane *lane, int (*call)(struct bb_lane *core));
 
 /* Waits until the descriptor is ready, at most about a second. events: RB_WAITFD_IN or RB_WAITFD_OUT. A fiber
  * of a non-blocking thread waits in the fiber scheduler, so that other fibers of the thread can run.

@@ -29,7 +29,7 @@ static void be_idle(struct bbr_exchange *exchange)
 {
     struct bbr_worker *worker = exchange->lane->worker;
     if (worker->requests >= worker->out_of_band) go_out_of_band(exchange, BB_ASIDE_IDLE);
-    bbr_wait_for_request(exchange->lane);
+    (void)bbr_wait(exchange->lane, bb_lane_wait);
 }
 
 /* ---- a request's life ---- */

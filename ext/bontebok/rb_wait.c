@@ -9,20 +9,14 @@
 
 struct wait {
     struct bb_lane *core;
+    int (*call)(struct bb_lane *core);
     int code;
 };
 
-static void *without_gvl_lane_wait(void *argument)
+static void *without_gvl(void *argument)
 {
     struct wait *wait = argument;
-    wait->code = bb_lane_wait(wait->core);
-    return NULL;
-}
-
-static void *without_gvl_reply_wait(void *argument)
-{
-    struct wait *wait = argument;
-    wait->code = bb_reply_wait(wait->core);
+    wait->code = wait->call(wait->core);
     return NULL;
 }
 
@@ -31,16 +25,10 @@ static void wake(void *core)
     bb_lane_wake(core);
 }
 
-void bbr_wait_for_request(struct bbr_lane *lane)
+int bbr_wait(struct bbr_lane *lane, int (*call)(struct bb_lane *core))
 {
-    struct wait wait = {.core = lane->core};
-    rb_thread_call_without_gvl(without_gvl_lane_wait, &wait, wake, lane->core);
-}
-
-int bbr_wait_for_client(struct bbr_lane *lane)
-{
-    struct wait wait = {.core = lane->core};
-    rb_thread_call_without_gvl(without_gvl_reply_wait, &wait, wake, wait.core);
+    struct wait wait = {.core = lane->core, .call = call};
+    rb_thread_call_without_gvl(without_gvl, &wait, wake, wait.core);
     return wait.code;
 }
 

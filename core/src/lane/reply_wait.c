@@ -1,8 +1,8 @@
 /* reply_wait.c: how a lane (a thread that serves requests) waits for the client of its request. The lane
  * first waits for a millisecond or two (BB_MOMENT), because writing the unsent bytes to a file costs more. If
- * neither memory nor the spool has room for the unsent bytes, the lane waits until there is room. The I/O
- * thread ends the second wait if other requests need the lane (io_readers.c). See bontebok.h for the
- * contracts. */
+ * neither memory nor the spool has room for the unsent bytes, the lane waits until there is room. Before a
+ * hijack the lane waits until all bytes are sent. The I/O thread ends these two waits if other requests need
+ * the lane (io_readers.c). See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <limits.h>
@@ -148,10 +148,20 @@ static uint64_t rate_now(const struct bb_lane *lane)
     return bb__conn_taking_rate(lane->current, bb__clock_ms());
 }
 
-static int wait_for_client(struct bb_lane *lane)
+static bool has_room(const struct bb_lane *lane)
+{
+    return bb__response_spool_try_again(&lane->current->response_spool);
+}
+
+static bool has_sent_all(const struct bb_lane *lane)
+{
+    return !bb__conn_has_unsent(lane->current);
+}
+
+static int wait_for_client(struct bb_lane *lane, bool (*is_over)(const struct bb_lane *))
 {
     int left = wait_time(lane), code = BB_OK;
-    while (code == BB_OK && !bb__response_spool_try_again(&lane->current->response_spool)) {
+    while (code == BB_OK && !is_over(lane)) {
         left = shortened(lane, left);
         show_rate(lane, rate_now(lane));
         code = wait_for_slice(lane, left >= 0 ? smaller(left, LOOK_EVERY) : LOOK_EVERY, &left);
@@ -175,16 +185,32 @@ void bb__reply_end_to_wait(struct bb_lane *lane)
     atomic_store(&lane->reply.waits, false);
 }
 
-int bb_reply_wait(struct bb_lane *lane)
+static void prepare_to_wait(struct bb_lane *lane)
 {
-    if (!bb__lane_current(lane)) return BB_EGONE;
     if (lane->context.log) bb__lane_log_flush(lane);
     bool has_waited = atomic_load_explicit(&lane->reply.waited, memory_order_relaxed) > 0;
     if (!has_waited) lane->reply.taken_before = taken_so_far(lane);
-    if (!lane->reply.spools) return wait_for_a_moment(lane);
+}
+
+static int wait_until(struct bb_lane *lane, bool (*is_over)(const struct bb_lane *))
+{
     bb__reply_begin_to_wait(lane, rate_now(lane));
-    int code = wait_for_client(lane);
+    int code = wait_for_client(lane, is_over);
     bb__conn_count_memory(lane->current, &lane->context);
     bb__reply_end_to_wait(lane);
     return code;
+}
+
+int bb_reply_wait(struct bb_lane *lane)
+{
+    if (!bb__lane_current(lane)) return BB_EGONE;
+    prepare_to_wait(lane);
+    return lane->reply.spools ? wait_until(lane, has_room) : wait_for_a_moment(lane);
+}
+
+int bb_reply_wait_until_sent(struct bb_lane *lane)
+{
+    if (!bb__lane_current(lane)) return BB_EGONE;
+    prepare_to_wait(lane);
+    return wait_until(lane, has_sent_all);
 }

@@ -41,7 +41,7 @@ VALUE bbr_hijack_socket(struct bbr_exchange *exchange)
     struct bb_slice unread;
     int code;
     while ((code = bb_lane_hijack(exchange->lane->core, &taken.fd, &unread)) == BB_AGAIN)
-        bbr_reply_check(exchange, bbr_wait_for_client(exchange->lane));
+        bbr_reply_check(exchange, bbr_wait(exchange->lane, bb_reply_wait_until_sent));
     bbr_reply_check(exchange, code);
     exchange->detached = exchange->hijacked = true;
     if (!NIL_P(exchange->input)) {

@@ -29,7 +29,7 @@ bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slice
      * sent. */
     int code = exchange->gone ? BB_EGONE : bb_reply_write(exchange->lane->core, slices, count, last, taken);
     if (RB_LIKELY(code == BB_OK)) return true;
-    if (code == BB_AGAIN) code = bbr_wait_for_client(exchange->lane);
+    if (code == BB_AGAIN) code = bbr_wait(exchange->lane, bb_reply_wait);
     bbr_reply_check(exchange, code);
     return false;
 }

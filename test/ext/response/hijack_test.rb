@@ -134,6 +134,20 @@ class HijackTest < Support::LaneCase
     assert_equal "x", server.next_report.error.message
   end
 
+  # The client does not take the head.
+  def test_a_thread_that_waits_to_hijack_uses_no_processor
+    used = Queue.new
+    server = serve(settings: { write_timeout: 300 }) do |env|
+      began = thread_seconds
+      env["rack.response_finished"] << ->(*) { used << (thread_seconds - began) }
+      [200, { "x-long" => "a" * (1 << 20), "rack.hijack" => lambda(&:close) }, []]
+    end
+    server.connect do |client|
+      client.request("GET", "/")
+      assert_operator Timeout.timeout(10) { used.pop }, :<, 0.15
+    end
+  end
+
   def test_rack_protocol
     seen = nil
     server = serve do |env|
@@ -154,6 +168,8 @@ class HijackTest < Support::LaneCase
   end
 
   private
+
+  def thread_seconds = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
 
   def hijacking_server(sockets, **options)
     serve(**options) do |env|
