@@ -14,15 +14,16 @@ struct bb_lane;
  * counts. If the client expects "100 Continue", it gets it at the first read. If the host does not read the
  * whole body, the response ends the connection. */
 
-/* Reads decoded bytes of the current request's unbuffered body. Never blocks. One thread at a time, and not
- * beside other calls on the lane. Returns BB_OK with *got > 0; BB_EOF: the body is complete, or is not
- * unbuffered; BB_AGAIN: no bytes have come: call bb_request_wait(), then this function again. BB_EGONE: the
- * client has closed the connection; BB_EBODY: the body is malformed, longer than max_body, or too slow; until
- * a byte of the response is sent, bb_reply_abort() sends the status (400, 408, 413, 431). BB_ENOMEM. */
+/* Reads decoded bytes of the current request's unbuffered body. Sends unsent bytes first, because the client
+ * may wait for a "100 Continue" among them. Never blocks. One thread at a time, and not beside other calls on
+ * the lane. Returns BB_OK with *got > 0; BB_EOF: the body is complete, or is not unbuffered; BB_AGAIN: no
+ * bytes have come: call bb_request_wait(), then this function again. BB_EGONE: the client has closed the
+ * connection; BB_EBODY: the body is malformed, longer than max_body, or too slow; until a byte of the
+ * response is sent, bb_reply_abort() sends the status (400, 408, 413, 431). BB_ENOMEM. */
 int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got);
 
-/* Blocks until bytes come, bb_lane_wake() is called, or about a second has passed. The time does not count
- * for request_timeout. For the thread of the lane. */
+/* Blocks until bytes come, the socket takes unsent bytes, bb_lane_wake() is called, or about a second has
+ * passed. The time does not count for request_timeout. For the thread of the lane. */
 void bb_request_wait(struct bb_lane *lane);
 
 /* Returns the descriptor of the connection, for another thread or another way to wait. -1: there is no

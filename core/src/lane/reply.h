@@ -69,6 +69,10 @@ struct bb__lane_reply {
 /* Notes that the client has just taken bytes. */
 void bb__reply_note_progress(struct bb_lane *lane);
 
+/* Sends pending bytes. BB_OK; BB_AGAIN: there are pending bytes, and the socket takes none; BB_EGONE: the
+ * client is gone. */
+int bb__reply_send_pending(struct bb_lane *lane);
+
 /* Sends pending bytes. Returns BB_OK, or BB_EGONE if the client is gone or has taken nothing for
  * write_timeout. */
 int bb__reply_flush_pending(struct bb_lane *lane);

@@ -19,6 +19,7 @@ static int keep_rest(struct bb_lane *lane, size_t sent)
     if (!bb__lane_may_send(lane)) return BB_EGONE;
     if (bb__buf_append(&conn->out, bb__buf_bytes(staged) + sent, rest) != BB_OK) return BB_ENOMEM;
     bb__conn_note_owed(conn, &lane->context, rest);
+    bb__reply_note_progress(lane);
     return BB_OK;
 }
 

@@ -42,8 +42,7 @@ static bool look_for_progress(struct bb_lane *lane)
     return true;
 }
 
-/* The host (Ruby) may write for long without waiting, so write_timeout is checked here as well. */
-int bb__reply_flush_pending(struct bb_lane *lane)
+int bb__reply_send_pending(struct bb_lane *lane)
 {
     struct bb__conn *conn = lane->current;
     if (!bb__conn_has_unsent(conn)) return BB_OK;
@@ -53,11 +52,18 @@ int bb__reply_flush_pending(struct bb_lane *lane)
     lane->reply.given += (int64_t)(before - pending);
     if (code == BB_EGONE) return BB_EGONE;
     if (pending == 0) lane->reply.spools = false;
-    if (pending < before)
-        bb__reply_note_progress(lane);
-    else if (wait_time(lane) == 0 && !look_for_progress(lane))
-        return BB_EGONE;
+    if (pending == before) return BB_AGAIN;
+    bb__reply_note_progress(lane);
     return BB_OK;
+}
+
+/* The host (Ruby) may write for long without waiting, so write_timeout is checked here as well. */
+int bb__reply_flush_pending(struct bb_lane *lane)
+{
+    if (!bb__conn_has_unsent(lane->current)) return BB_OK;
+    int code = bb__reply_send_pending(lane);
+    if (code != BB_AGAIN) return code;
+    return wait_time(lane) == 0 && !look_for_progress(lane) ? BB_EGONE : BB_OK;
 }
 
 /* Returns how many bytes the client has taken. On a unix socket, the kernel's count of untaken bytes includes

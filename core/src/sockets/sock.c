@@ -293,9 +293,9 @@ static int wait_for(short events, int fd, int wake_fd, int timeout_ms)
     return watched[1].revents ? BB_AGAIN : BB_OK;
 }
 
-int bb__sock_wait_readable(int fd, int wake_fd, int timeout_ms)
+int bb__sock_wait_readable(int fd, bool or_writable, int wake_fd, int timeout_ms)
 {
-    return wait_for(POLLIN, fd, wake_fd, timeout_ms);
+    return wait_for(or_writable ? POLLIN | POLLOUT : POLLIN, fd, wake_fd, timeout_ms);
 }
 
 int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms)

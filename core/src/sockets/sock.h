@@ -71,7 +71,7 @@ int bb__sock_send_last(int fd, const char *bytes, size_t len, size_t *sent);
 
 /* Waits until fd has or takes bytes, wake_fd is readable, or timeout_ms has passed (-1: no limit). BB_OK: fd
  * is ready; BB_AGAIN: wake_fd is readable, or a signal came; BB_EGONE: the time has passed. */
-int bb__sock_wait_readable(int fd, int wake_fd, int timeout_ms);
+int bb__sock_wait_readable(int fd, bool or_writable, int wake_fd, int timeout_ms);
 int bb__sock_wait_writable(int fd, int wake_fd, int timeout_ms);
 
 /* Returns how many of the sent bytes the peer has not taken. Over TCP: bytes without acknowledgement; on a

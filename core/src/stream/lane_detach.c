@@ -83,24 +83,34 @@ int bb_lane_hijack(struct bb_lane *lane, int *fd, struct bb_slice *unread)
 
 /* ---- streams ---- */
 
+/* The stream sends the unsent bytes. */
+static void forget_unsent(struct bb_lane *lane)
+{
+    struct bb__conn *conn = lane->current;
+    bb__buf_free(&conn->out);
+    conn->unsent.since = 0;
+    bb__conn_count_memory(conn, &lane->context);
+}
+
 int bb_lane_detach(struct bb_lane *lane, struct bb_stream **created)
 {
     struct bb__conn *conn = bb__lane_current(lane);
     if (!conn || lane->reply.failed != BB_OK || lane->reply.sent) return BB_EGONE;
     int code = conn->unbuffered ? bb__request_begin_to_read(lane) : BB_OK;
     if (code != BB_OK) return code;
-    if (bb__conn_has_unsent(conn)) return BB_EGONE;
     struct bb_slice unread = conn->unbuffered ? (struct bb_slice){"", 0} : unread_of(lane);
     struct bb_stream *stream;
     code = bb__stream_new(&stream, lane->worker, conn, &lane->reply.encoder, unread);
     if (code != BB_OK) return code;
-    if (!claim(lane, bb_stream_is_upgrade(stream))) {
+    code = bb__stream_put_head(stream, &conn->out, &lane->reply.staged);
+    if (code == BB_OK && !claim(lane, bb_stream_is_upgrade(stream))) code = BB_EGONE;
+    if (code != BB_OK) {
         bb__stream_leave(stream);
         bb_stream_free(stream);
-        return BB_EGONE;
+        return code;
     }
     forget(lane, bb_stream_is_upgrade(stream));
-    bb__stream_put_head(stream, &lane->reply.staged);
+    forget_unsent(lane);
     bb__stream_put_body(stream, conn->unbuffered);
     bb__lane_hold(lane, BB_HELD_STREAM);
     conn->unbuffered = NULL;

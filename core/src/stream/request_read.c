@@ -2,6 +2,16 @@
  * which is a thread that serves requests. See bontebok_body.h for the contracts. */
 #include "stream/request_read.h"
 
+/* If the socket does not take the whole 100, its rest must come before anything else. The I/O thread must not
+ * send a 504 after this call. */
+static int say_continue(struct bb_lane *lane)
+{
+    int code = bb__conn_say_continue(lane->current, &lane->context);
+    if (code != BB_OK || !bb__conn_has_unsent(lane->current)) return code;
+    bb__reply_note_progress(lane);
+    return bb__lane_may_send(lane) ? BB_OK : BB_EGONE;
+}
+
 /* A client that has begun to send its body does not wait for the 100 (RFC 9110 10.1.1). After the head of the
  * response was sent, it is too late for a 100. */
 int bb__request_begin_to_read(struct bb_lane *lane)
@@ -11,7 +21,7 @@ int bb__request_begin_to_read(struct bb_lane *lane)
     int code = bb__conn_move_rest(conn);
     bool says = body->awaits_continue && !lane->reply.sent && bb__buf_len(&body->rest) == 0;
     body->awaits_continue = false;
-    return code == BB_OK && says ? bb__conn_say_continue(conn, &lane->context) : code;
+    return code == BB_OK && says ? say_continue(lane) : code;
 }
 
 int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got)
@@ -21,8 +31,12 @@ int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got)
     if (!conn || lane->turn.then != BB_THEN_NOTHING) return BB_EGONE;
     if (!conn->unbuffered) return BB_EOF;
     int code = bb__request_begin_to_read(lane);
-    if (code != BB_OK) return code;
-    return bb__unbuffered_read(conn->unbuffered, conn->fd, &lane->worker->settings, bytes, len, got);
+    if (code == BB_OK) code = bb__reply_send_pending(lane);
+    if (code < 0) return code;
+    code = bb__unbuffered_read(conn->unbuffered, conn->fd, &lane->worker->settings, bytes, len, got);
+    /* The client lives, although it may read nothing before it has sent its body. */
+    if (code == BB_OK && bb__conn_has_unsent(conn)) bb__reply_note_progress(lane);
+    return code;
 }
 
 int bb_request_fd(const struct bb_lane *lane)
@@ -33,7 +47,8 @@ int bb_request_fd(const struct bb_lane *lane)
 
 /* ---- waiting ---- */
 
-/* If the process is frozen (SIGSTOP) during the wait, at most BB_UNBUFFERED_WAIT_MAX ms count. */
+/* The wait also ends if the socket takes unsent bytes, for example the 100 for which the client waits. If the
+ * process is frozen (SIGSTOP) during the wait, at most BB_UNBUFFERED_WAIT_MAX ms count. */
 void bb__request_await(struct bb_lane *lane, int fd)
 {
     struct bb__lane_reply *reply = &lane->reply;
@@ -43,7 +58,8 @@ void bb__request_await(struct bb_lane *lane, int fd)
     reply->has_received = true;
     enum bb_held before = bb__scoreboard_held(lane->intake.slot);
     bb__lane_hold(lane, BB_HELD_BODY);
-    int code = bb__sock_wait_readable(fd, lane->intake.wakeup.fd, BB_UNBUFFERED_WAIT_MAX);
+    bool sends = bb__conn_has_unsent(lane->current) && !bb__conn_waits_for_disk(lane->current);
+    int code = bb__sock_wait_readable(fd, sends, lane->intake.wakeup.fd, BB_UNBUFFERED_WAIT_MAX);
     if (code == BB_AGAIN) bb__wakeup_clear(&lane->intake.wakeup);
     uint64_t time = bb__elapsed(bb__clock_ms(), since);
     atomic_fetch_add(&reply->received_for, time < BB_UNBUFFERED_WAIT_MAX ? time : BB_UNBUFFERED_WAIT_MAX);

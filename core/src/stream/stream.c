@@ -68,10 +68,17 @@ int bb__stream_new(struct bb_stream **created, struct bb_worker *worker, const s
     return BB_OK;
 }
 
-void bb__stream_put_head(struct bb_stream *stream, struct bb__buf *head)
+int bb__stream_put_head(struct bb_stream *stream, const struct bb__buf *interim, struct bb__buf *head)
 {
-    stream->out = *head;
-    *head = (struct bb__buf){0};
+    if (bb__buf_len(interim) == 0) {
+        stream->out = *head;
+        *head = (struct bb__buf){0};
+        return BB_OK;
+    }
+    int code = bb__buf_append(&stream->out, bb__buf_bytes(interim), bb__buf_len(interim));
+    if (code == BB_OK) code = bb__buf_append(&stream->out, bb__buf_bytes(head), bb__buf_len(head));
+    if (code == BB_OK) bb__buf_clear(head);
+    return code;
 }
 
 void bb__stream_put_body(struct bb_stream *stream, struct bb__unbuffered *body)
@@ -236,13 +243,21 @@ int bb_stream_write(struct bb_stream *stream, const struct bb_slice *parts, size
 
 /* ---- reading ---- */
 
+/* The client may wait for a "100 Continue" that is still in `out`. */
+static int read_body(struct bb_stream *stream, char *bytes, size_t len, size_t *got)
+{
+    bool flushes = stream->failed == BB_OK && bb__buf_len(&stream->out) > 0;
+    int code = flushes ? flush(stream) : BB_OK;
+    if (code < 0) return stream->failed = code;
+    return bb__unbuffered_read(stream->body, stream->fd, &stream->worker->settings, bytes, len, got);
+}
+
 int bb_stream_read(struct bb_stream *stream, char *bytes, size_t len, size_t *got)
 {
     size_t here = bb__buf_len(&stream->unread);
     *got = 0;
     if (is_over(stream)) return BB_EGONE;
-    if (stream->body)
-        return bb__unbuffered_read(stream->body, stream->fd, &stream->worker->settings, bytes, len, got);
+    if (stream->body) return read_body(stream, bytes, len, got);
     if (!stream->is_upgrade) return BB_EOF;
     if (here == 0) {
         int code = bb__sock_recv(stream->fd, bytes, len, got);

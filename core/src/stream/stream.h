@@ -9,8 +9,9 @@
 int bb__stream_new(struct bb_stream **stream, struct bb_worker *worker, const struct bb__conn *conn,
                    const struct bb__h1_reply *encoder, struct bb_slice unread);
 
-/* Moves the head of the response into the stream. */
-void bb__stream_put_head(struct bb_stream *stream, struct bb__buf *head);
+/* Moves the head of the response into the stream, behind a copy of the bytes of an interim response that the
+ * client has not taken. BB_OK or BB_ENOMEM. */
+int bb__stream_put_head(struct bb_stream *stream, const struct bb__buf *interim, struct bb__buf *head);
 
 /* Moves the unbuffered body of the request into the stream, and out of it. NULL: there is none. */
 void bb__stream_put_body(struct bb_stream *stream, struct bb__unbuffered *body);

@@ -110,6 +110,17 @@ static int hints(struct host *host, const struct bb_request *request)
     return code;
 }
 
+/* The socket takes nothing. */
+static int continues(struct host *host, const struct bb_request *request)
+{
+    char byte;
+    size_t got;
+    (void)request;
+    while (send(host->lane->current->fd, "", 1, MSG_DONTWAIT) == 1) continue;
+    atomic_store(&host->lane->response, BB_RESPONSE_BY_IO);
+    return bb_request_read(host->lane, &byte, 1, &got);
+}
+
 static int hijacks(struct host *host, const struct bb_request *request)
 {
     struct bb_slice unread;
@@ -220,6 +231,7 @@ static void test_a_late_call_sends_nothing_and_keeps_nothing(void **state)
         {writes_the_end, GET GET, false},
         {sends_a_file, GET GET, true},
         {hints, GET GET, false},
+        {continues, POST "Content-Length: 6\r\nExpect: 100-continue\r\n\r\n", false},
         {hijacks, GET "behind", true},
         {hijacks_behind_the_head, GET "behind", false},
         {detaches, GET GET, true},
