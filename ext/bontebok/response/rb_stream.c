@@ -69,7 +69,9 @@ void bbr_stream_leave(VALUE self)
     VALUE body = exchange->body == Qundef ? Qnil : exchange->body;
     exchange->body = Qundef;
     RB_OBJ_WRITE(self, &stream->rest, bbr_finish_take(exchange, body));
-    rb_define_finalizer(self, rb_proc_new(orphaned, stream->rest));
+    /* The lock is freed with the Stream. A frozen object can have no finalizer, and the application may have
+     * frozen the Stream. */
+    rb_define_finalizer(stream->lock, rb_proc_new(orphaned, stream->rest));
     bbr_report(exchange, "detached", Qnil, self);
 }
 

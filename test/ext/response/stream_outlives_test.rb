@@ -109,6 +109,20 @@ class StreamOutlivesTest < Support::LaneCase
     end
   end
 
+  def test_a_frozen_stream
+    body = Class.new(Body) { def call(stream) = super.freeze }.new
+    server = serve { |env| env["PATH_INFO"] == "/" ? [200, {}, body].tap { env["rack.input"].freeze } : OK }
+    server.connect do |client|
+      client.request("POST", "/", {}, "in")
+      await_stream(server)
+      body.stream << "part" << body.stream.read
+      body.stream.close
+
+      assert_equal "partin", client.read_response.body
+    end
+    assert_equal [1, "ok"], [body.closes, server.get("/other").body]
+  end
+
   def test_the_request_body_outlives_the_request
     [{}, { spool_threshold: 1 }].each do |settings|
       body = Body.new
