@@ -107,7 +107,8 @@ static void reject_overdue(struct bb__io_thread *io, struct bb_lane *lane)
     struct bb__shared_stamp first;
     bool nudged = false;
     while (!bb__io_is_wanted(lane) && bb__worker_has_room(worker) && bb__worker_has_descriptor(worker) &&
-           bb__shared_queue_look(&worker->shared.queue, &first) == BB_OK && is_overdue(io, &first))
+           bb__worker_has_places(worker) && bb__shared_queue_look(&worker->shared.queue, &first) == BB_OK &&
+           is_overdue(io, &first))
         if (!take_first(io, lane, &nudged)) break;
     if (nudged) bb__shared_queue_nudge(&worker->shared.queue);
 }

@@ -241,9 +241,9 @@ void bb__lane_note_exhausted(struct bb_lane *lane, int error);
 /* Called for a new connection. If that is one connection too many, closes another connection or pauses. */
 void bb__lane_make_room(struct bb_lane *lane, const struct bb__conn *newest);
 
-/* Ensures that a descriptor is free for the connection in the next message. False: none is free, and the lane
- * pauses. */
-bool bb__lane_ensure_descriptor(struct bb_lane *lane);
+/* Ensures that descriptors are free for the connection in the next message and its files. False: too few are
+ * free, and the lane pauses. */
+bool bb__lane_ensure_descriptors(struct bb_lane *lane);
 
 /* Closes the least useful idle connection. False: there is none. */
 bool bb__lane_close_least_missed(struct bb_lane *lane, const struct bb__conn *spared);

@@ -198,11 +198,16 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
     reject_and_close(lane, conn, &error);
 }
 
-bool bb__lane_ensure_descriptor(struct bb_lane *lane)
+static bool free_descriptor(struct bb_lane *lane)
 {
-    if (bb__worker_has_descriptor(lane->worker) || bb__lane_close_least_missed(lane, NULL) ||
-        (!lane->context.draining && bb__lane_end_slowest(lane, NULL)))
-        return true;
-    bb__lane_pause(lane);
-    return false;
+    return bb__lane_close_least_missed(lane, NULL) ||
+           (!lane->context.draining && bb__lane_end_slowest(lane, NULL));
+}
+
+bool bb__lane_ensure_descriptors(struct bb_lane *lane)
+{
+    bool has = bb__worker_has_descriptor(lane->worker) || free_descriptor(lane);
+    while (has && !bb__worker_has_places(lane->worker)) has = free_descriptor(lane);
+    if (!has) bb__lane_pause(lane);
+    return has;
 }

@@ -51,7 +51,7 @@ int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served)
     struct bb__conn_context *context = &lane->context;
     struct bb__conn *conn;
     *served = NULL;
-    if (!bb__lane_ensure_descriptor(lane) || !take(lane, &conn)) return BB_AGAIN;
+    if (!bb__lane_ensure_descriptors(lane) || !take(lane, &conn)) return BB_AGAIN;
     if (!conn) return BB_OK;
     judge_the_idle(lane, conn);
     bb__lane_make_room(lane, conn);

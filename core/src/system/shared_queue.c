@@ -167,6 +167,21 @@ int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *byt
     return BB_ELOST;
 }
 
+/* Receives the descriptors of the message, and closes them. */
+bool bb__shared_queue_fits(const struct bb__shared_queue *shared_queue)
+{
+    union control control;
+    struct bb__shared_message message;
+    struct iovec room = {&message.stamp, sizeof message.stamp};
+    struct msghdr received = {
+        .msg_iov = &room, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CONTROL_LEN};
+    while (recvmsg(shared_queue->out, &received, MSG_PEEK | MSG_CMSG_CLOEXEC) < 0)
+        if (errno != EINTR) return true;
+    take_descriptors(&message, &received);
+    drop_descriptors(&message);
+    return !(received.msg_flags & MSG_CTRUNC);
+}
+
 /* This recv() has no room for control data, so it creates no descriptors. */
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first)
 {

@@ -94,6 +94,10 @@ struct bb__shared_message {
 int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *bytes,
                           struct bb__shared_message *message);
 
+/* Returns whether this process has free descriptors for those of the next message, which stays in the queue.
+ * True: there may be no message. */
+bool bb__shared_queue_fits(const struct bb__shared_queue *shared_queue);
+
 /* Reads the stamp of the next message, which stays in the queue. BB_OK, or BB_AGAIN: there is no message. */
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first);
 

@@ -14,14 +14,24 @@ void bb__worker_set_room(struct bb_worker *worker, uint64_t fits)
     atomic_store_explicit(&worker->room.limit, fits > 0 && fits < limit ? fits : limit, memory_order_relaxed);
 }
 
+static bool may_lack_descriptors(const struct bb_worker *worker)
+{
+    return BB_SHARED_QUEUE_NEEDS_FREE &&
+           (atomic_load_explicit(&worker->room.fits, memory_order_relaxed) > 0 ||
+            atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed));
+}
+
 bool bb__worker_has_descriptor(const struct bb_worker *worker)
 {
-    bool may_lack = atomic_load_explicit(&worker->room.fits, memory_order_relaxed) > 0 ||
-                    atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed);
-    if (!BB_SHARED_QUEUE_NEEDS_FREE || !may_lack) return true;
+    if (!may_lack_descriptors(worker)) return true;
     int number = fcntl(worker->drain.wakeup.fd, F_DUPFD_CLOEXEC, 0);
     if (number >= 0) (void)close(number);
     return number >= 0 && number < worker->room.reserve;
+}
+
+bool bb__worker_has_places(const struct bb_worker *worker)
+{
+    return !may_lack_descriptors(worker) || bb__shared_queue_fits(&worker->shared.queue);
 }
 
 int bb_worker_reopen_logs(struct bb_worker *worker)

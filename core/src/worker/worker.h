@@ -205,6 +205,10 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
  * time, because the host may have closed some. */
 bool bb__worker_has_descriptor(const struct bb_worker *worker);
 
+/* Whether there are free descriptors for all descriptors of the next message, also from room.reserve on. If
+ * one has no place, the kernel closes the connection in the message. */
+bool bb__worker_has_places(const struct bb_worker *worker);
+
 /* In conn_context.c. While the caller works on a set, context->timeouts must point to the timeouts of this
  * set. BB_OK or BB_ENOMEM. Call bb__conn_context_close() in both cases. */
 int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker);

@@ -65,6 +65,47 @@ static void test_a_connection_that_was_passed_on_waits_for_room(void **state)
     host_free(host);
 }
 
+/* Puts a request into the shared queue whose head and body are files, so the message has three
+ * descriptors. */
+static struct client *new_with_files(struct host *host)
+{
+    static char head[21000], body[9000];
+    int len = snprintf(head, sizeof head,
+                       "POST / HTTP/1.1\r\nHost: x\r\nX: %020000d\r\nContent-Length: 9000\r\n\r\n", 0);
+    struct client *client = new_served(host);
+    struct bb_lane *lane = host->lane;
+    struct bb__conn *conn = lane->set.conns;
+    assert_int_equal(write(client->fd, head, (size_t)len), len);
+    while (conn->state != BB_CONN_BODY) (void)bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
+    assert_int_equal(write(client->fd, body, sizeof body), sizeof body);
+    while (bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ) != BB_CONN_REQUEST) continue;
+    bb__conn_set_pass(&lane->set, &lane->context, conn, &host->worker->shared.queue);
+    return client;
+}
+
+/* If one of the descriptors of a message has no place, the connection in the message is lost. */
+static void test_a_message_waits_for_places_for_all_its_descriptors(void **state)
+{
+    LINUX_ONLY;
+    (void)state;
+    struct host *host = new_host(0);
+    for (int places = 0; places < 3; places++) {
+        struct client *client = new_with_files(host);
+        atomic_store(&host->worker->room.exhausted, true);
+        limit_descriptors(places);
+        for (int tenth = 0; tenth < 3; tenth++) {
+            host_settle(host);
+            assert_true(host->lane->accept.paused);
+            fake_clock_advance(100);
+        }
+        unlimit_descriptors();
+        assert_response(client, 200, NULL);
+        client_free(client);
+        host_settle(host);
+    }
+    host_free(host);
+}
+
 /* Lets the client's request wait in the shared queue while the process has no free descriptor. */
 static struct client *new_left_behind(struct host *host)
 {
@@ -131,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_lane_with_few_connections_leaves_the_reserve_alone),
         cmocka_unit_test(test_a_connection_that_was_passed_on_waits_for_room),
+        cmocka_unit_test(test_a_message_waits_for_places_for_all_its_descriptors),
         cmocka_unit_test(test_a_message_that_is_left_wakes_another_lane_once),
         cmocka_unit_test(test_the_last_worker_waits_for_descriptors),
     };
