@@ -22,7 +22,8 @@
  * wait, the thread does not notice this. */
 #define COUNTED_WAIT 1000
 
-#define STACK_SIZE (256 * 1024)
+/* Bytes. The I/O thread needs this stack. */
+#define STACK_MIN (256 * 1024)
 
 /* ---- looking ---- */
 
@@ -250,6 +251,15 @@ static void *run(void *argument)
 
 /* ---- start and end ---- */
 
+/* glibc takes the static TLS of all libraries from the stack. The default has room for it. musl's default,
+ * and a low limit of the stack (RLIMIT_STACK), may be less than the I/O thread needs. */
+static void set_stack(pthread_attr_t *attributes)
+{
+    size_t usual;
+    if (pthread_attr_getstacksize(attributes, &usual) != 0 || usual < STACK_MIN)
+        (void)pthread_attr_setstacksize(attributes, STACK_MIN);
+}
+
 /* The I/O thread blocks all signals, because the host's threads handle them. */
 static int start_thread(struct bb__io_thread *io)
 {
@@ -257,11 +267,12 @@ static int start_thread(struct bb__io_thread *io)
     sigset_t all, before;
     sigfillset(&all);
     if (pthread_attr_init(&attributes) != 0) return BB_ENOMEM;
-    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    set_stack(&attributes);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&io->thread, &attributes, run, io);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_attr_destroy(&attributes);
+    errno = error;
     return error ? BB_ESYSTEM : BB_OK;
 }
 
@@ -296,8 +307,10 @@ int bb__io_start(struct bb_worker *worker)
     int code = prepare(io);
     if (code == BB_OK) code = start_thread(io);
     if (code != BB_OK) {
+        int error = errno;
         bb__conn_context_close(&io->context);
         release(io);
+        errno = error;
         return code;
     }
     worker->io = &io->link;

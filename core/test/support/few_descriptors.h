@@ -7,10 +7,10 @@
 
 static struct rlimit descriptors_before;
 
-/* Lets the process open only `more` more descriptors (0 to 7). Returns the new limit. */
+/* Lets the process open only `more` more descriptors (0 to 31). Returns the new limit. */
 static inline int limit_descriptors(int more)
 {
-    int fds[8];
+    int fds[32];
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &descriptors_before), 0);
     for (int i = 0; i <= more; i++) fds[i] = dup(0);
     struct rlimit few = {.rlim_cur = (rlim_t)fds[more], .rlim_max = descriptors_before.rlim_max};
