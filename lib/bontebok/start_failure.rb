@@ -6,6 +6,8 @@ module Bontebok
   # Reports why a start has failed, in at most three lines. Used by CLI and RackHandler.
   module StartFailure
     LINES = 3
+    # The most bytes of a line.
+    WIDTH = 1000
     # The exit status if Ctrl-C ends the start before the server handles signals, for example while the configuration
     # file is read. No backtrace is shown. As in shells, the status is 128 plus the signal's number.
     INTERRUPTED = 130
@@ -60,9 +62,10 @@ module Bontebok
       end
 
       # Does not use Kernel#warn, which is silent under ruby -W0. If the stream cannot be written to, the exit status
-      # still shows the failure. The message is cut, because it may quote an argument with many lines.
+      # still shows the failure. The message is cut, because it may quote an argument or a variable of any length.
       def write(stream, message)
-        stream.write("bontebok: #{message.b.lines(chomp: true).first(LINES).join("\n")}\n")
+        lines = message.b.lines(chomp: true).first(LINES).map { |line| line.byteslice(0, WIDTH) }
+        stream.write("bontebok: #{lines.join("\n")}\n")
       rescue SystemCallError, IOError
         nil
       end

@@ -2,6 +2,7 @@
 
 require_relative "../processes/control/control"
 require_relative "../sockets/passed_listeners"
+require_relative "../system/passed_variable"
 require_relative "../system/start_command"
 
 module Bontebok
@@ -26,13 +27,17 @@ module Bontebok
       def keep_descriptors
         @kept = ENV.to_h.slice(PassedListeners::VARIABLE, Control::CLIENT)
         @kept.each_key { |name| ENV.delete(name) }
-        numbers = [*PassedListeners.numbers(@kept), *@kept[Control::CLIENT]&.to_i]
+        numbers = [*PassedListeners.numbers(@kept), *client(@kept[Control::CLIENT])]
         numbers.each { |number| IO.for_fd(number, autoclose: false).close_on_exec = true }
-      rescue JSON::ParserError, SystemCallError, ArgumentError, KeyError
-        nil # PassedListeners.inherit reports it
+      rescue UsageError, SystemCallError, ArgumentError
+        nil # PassedListeners.inherit and Control report it
       end
 
       private
+
+      def client(text)
+        PassedVariable.descriptor(text) if text
+      end
 
       # restart_cmd ends with the arguments of `rails server`, but has no quotes.
       def words(command, arguments)

@@ -22,8 +22,8 @@ module Bontebok
       Sizes are in bytes, or end in K, M or G. Times are in seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is
       turned on by `--reuse-port` or `--reuse-port=true`, and off by `--no-reuse-port` or `--reuse-port=false`.
 
-      If an option is unknown or a value is wrong, the start fails with exit status 2. If a port is in use or a file is
-      missing, the exit status is 1.
+      If an option is unknown, or the value of an option or of a variable is wrong, the start fails with exit status 2. If a
+      port is in use or a file is missing, the exit status is 1.
 
       ## The configuration file
 

@@ -12,6 +12,7 @@ require_relative "../sockets/listeners"
 require_relative "../sockets/passed_listeners"
 require_relative "../start_error"
 require_relative "../start_failure"
+require_relative "../system/passed_variable"
 require_relative "../version"
 require_relative "../workers/app_loader"
 require_relative "../workers/worker_files"
@@ -23,13 +24,12 @@ module Bontebok
   # a Master.
   class Successor
     # Returns the channel and the handshake. Removes the variable from env, and sets close-on-exec, because commands of
-    # the configuration file must not get the descriptors. Raises StartError.
+    # the configuration file must not get the descriptors. Raises UsageError.
     def self.inherit(env)
-      numbers = env.delete(Handshake::VARIABLE)
-      channel, handshake = numbers.split(",").map { |number| Integer(number, 10) }
-      [Channel.inherit(channel), Handshake.inherit(handshake)]
-    rescue SystemCallError, ArgumentError
-      raise StartError, "#{Handshake::VARIABLE} wants the descriptors of a supervisor, not #{numbers.inspect}"
+      PassedVariable.read(env, Handshake::VARIABLE, "the descriptors of a supervisor") do |text|
+        channel, handshake, = text.b.split(",", -1).map { |number| PassedVariable.descriptor(number) }
+        [Channel.inherit(channel), Handshake.inherit(handshake)]
+      end
     end
 
     def initialize(config, channel, handshake)

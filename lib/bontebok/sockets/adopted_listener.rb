@@ -2,6 +2,7 @@
 
 require_relative "start_server"
 require_relative "tcp_listener"
+require_relative "../usage_error"
 
 module Bontebok
   # A listening TCP or unix socket that another program passed to the server at its start. Other processes may accept
@@ -17,11 +18,11 @@ module Bontebok
     attr_reader :start_server
 
     # entry: an AdoptedSockets::Entry. If backlog is nil, the length of the accept queue does not change. Raises
-    # StartError.
+    # UsageError.
     def initialize(entry, backlog:)
       @origin = entry.origin
       @socket = adopt(entry.fileno)
-      raise StartError, "#{origin}: descriptor #{entry.fileno} is not a listening TCP or unix socket" unless @socket
+      raise UsageError, "#{origin}: descriptor #{entry.fileno} is not a listening TCP or unix socket" unless @socket
 
       @start_server = StartServer.new(socket) if entry.start_server?
       @info = socket.local_address

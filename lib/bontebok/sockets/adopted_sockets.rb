@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../start_error"
+require_relative "../usage_error"
 
 module Bontebok
   # Finds the listening sockets that another program passed to this process, by the protocols of start_server
@@ -15,8 +15,8 @@ module Bontebok
     end
 
     # "ADDRESS=FD;ADDRESS=FD". A path may contain = and ;. So an entry ends with =, a number, and then ; or the end of
-    # the text.
-    STARTER_ENTRY = /(.+?)=(\d{1,9})(?:;|\z)/m
+    # the text. \G: if an entry has no end, no other place is tried, which would take quadratic time.
+    STARTER_ENTRY = /\G(.+?)=(\d{1,9})(?:;|\z)/m
     VARIABLES = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES].freeze
     FIRST_OF_SYSTEMD = 3
     # At most 9999, because an entry is made for each descriptor before the descriptor is checked.
@@ -24,7 +24,7 @@ module Bontebok
 
     class << self
       # Returns Entries. Removes the variables from env, because programs that the application executes do not inherit
-      # the sockets. Raises StartError.
+      # the sockets. Raises UsageError.
       def take(env, log:)
         starter, pid, count, names = VARIABLES.map { |name| env.delete(name).to_s.b.strip }
         entries = of_start_server(starter)
@@ -36,7 +36,7 @@ module Bontebok
 
       def of_start_server(text)
         unless text.gsub(STARTER_ENTRY, "").empty?
-          raise StartError, "SERVER_STARTER_PORT wants ADDRESS=DESCRIPTOR;..., not #{text.inspect}"
+          raise UsageError, "SERVER_STARTER_PORT wants ADDRESS=DESCRIPTOR;..., not #{text.inspect}"
         end
 
         text.scan(STARTER_ENTRY).map do |address, fileno|
@@ -45,7 +45,7 @@ module Bontebok
       end
 
       def of_systemd(count, names)
-        raise StartError, "LISTEN_FDS wants a number, not #{count.inspect}" unless COUNT.match?(count)
+        raise UsageError, "LISTEN_FDS wants a number, not #{count.inspect}" unless COUNT.match?(count)
 
         names = names.split(":")
         Array.new(count.to_i) do |index|

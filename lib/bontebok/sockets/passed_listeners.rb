@@ -2,6 +2,7 @@
 
 require "json"
 
+require_relative "../system/passed_variable"
 require_relative "adopted_listener"
 require_relative "adopted_sockets"
 require_relative "shared_unix_listener"
@@ -14,6 +15,9 @@ module Bontebok
     # The environment variable for a process that is executed in place: the descriptions as JSON, each with the number
     # of its descriptor.
     VARIABLE = "BONTEBOK_LISTENERS"
+    # The types of the values in a description.
+    TYPES = { "address" => [String], "origin" => [String, nil], "file" => [Array, nil],
+              "fd" => [PassedVariable::DESCRIPTORS] }.freeze
 
     class << self
       # Returns the value of VARIABLE. The process keeps copies of the sockets open until it executes the next one. From
@@ -24,18 +28,16 @@ module Bontebok
         JSON.generate(describe(listeners).zip(copies).map { |description, copy| { **description, fd: copy } })
       end
 
-      # The numbers of the descriptors that .inherit will take from this environment.
+      # The numbers of the descriptors that .inherit will take from this environment. Raises UsageError.
       def numbers(env)
-        JSON.parse(env[VARIABLE] || "[]").map { |description| description.fetch("fd") }
+        read(env.slice(VARIABLE)) { |descriptions| descriptions.map { |description| description["fd"] } }
       end
 
       # Returns the listeners that the former program of this process has kept. Removes the variable from env. Raises
       # StartError.
       def inherit(env)
-        descriptions = JSON.parse(env.delete(VARIABLE) || "[]")
-        take(descriptions, descriptions.map { |description| Socket.for_fd(description.fetch("fd")) }).each(&:take_over)
-      rescue JSON::ParserError, SystemCallError, ArgumentError, KeyError
-        raise StartError, "#{VARIABLE} wants the listeners of a former server"
+        read(env) { |descriptions| take(descriptions, descriptions.map { |one| Socket.for_fd(one["fd"]) }) }
+          .each(&:take_over)
       end
 
       def describe(listeners)
@@ -56,7 +58,22 @@ module Bontebok
         end
       end
 
+      # Raises TypeError.
+      def check(descriptions)
+        Array.try_convert(descriptions) or raise TypeError, "no list"
+        descriptions.each { |description| PassedVariable.checked(description, TYPES) }
+      end
+
       private
+
+      # Returns the block's result for the descriptions. Raises UsageError.
+      def read(env)
+        PassedVariable.read(env, VARIABLE, "the listeners of a former server") do |text|
+          yield check(PassedVariable.json(text))
+        rescue OptionTypes::Invalid => e # an address
+          raise ArgumentError, e.message
+        end || []
+      end
 
       def take_one(address, origin, file, shared, socket)
         return AdoptedListener.new(AdoptedSockets::Entry.new(release(socket), origin), backlog: nil) if origin

@@ -76,13 +76,25 @@ class ProcessAdoptedTest < Support::TestCase
   end
 
   def test_a_descriptor_that_does_not_listen_fails_the_start
-    server = start_bontebok(ready: false, listen: nil, env: { "SERVER_STARTER_PORT" => "80=99" })
-    assert_equal 1, server.wait.exitstatus
-    assert_equal "bontebok: start_server (80): descriptor 99 is not a listening TCP or unix socket",
-                 server.output.text.chomp
+    assert_refused "start_server (80): descriptor 99 is not a listening TCP or unix socket",
+                   "SERVER_STARTER_PORT" => "80=99"
+  end
+
+  def test_a_wrong_variable_of_a_former_program_fails_the_start
+    number = "9" * 30
+    assert_refused "BONTEBOK_CLIENT wants the descriptor of a command, not \"#{number}\"", "BONTEBOK_CLIENT" => number
+    assert_refused "BONTEBOK_SUPERVISOR_STATE wants the state of a supervisor, not \"[]\"",
+                   "BONTEBOK_SUPERVISOR_STATE" => "[]"
   end
 
   private
+
+  def assert_refused(message, env)
+    server = start_bontebok(ready: false, env: env)
+    assert_equal 2, server.wait.exitstatus
+    server.output.wait_for_end
+    assert_equal "bontebok: #{message}\n", server.output.text
+  end
 
   def start(workers, *args)
     number = @keeper.fileno

@@ -7,6 +7,9 @@ require "bontebok/processes/supervisor/state"
 # Tests Supervisor::State: the values that a supervisor passes to the program that takes its place.
 class SupervisorStateTest < Support::TestCase
   STATE = Bontebok::Supervisor::State
+  VALUES = { "config" => {}, "user" => [nil, nil], "directory" => "/", "umask" => 18, "pidfile" => nil,
+             "generation" => 1, "serving" => [1, "1.0"], "workers" => 2, "masters" => [], "listeners" => [],
+             "stored" => false, "links" => [], "shared" => true, "life_line" => nil, "control" => nil }.freeze
 
   def setup
     @pipe = IO.pipe
@@ -17,7 +20,7 @@ class SupervisorStateTest < Support::TestCase
   end
 
   def test_values_pass_through_the_environment
-    env = STATE.of("workers" => 2, "drains" => nil).variable
+    env = STATE.of(VALUES).variable
     state = STATE.take(env)
     assert_empty env
     assert_equal [2, nil, nil], [state.fetch("workers"), state["drains"], state["none"]]
@@ -25,15 +28,30 @@ class SupervisorStateTest < Support::TestCase
     state.check
   end
 
+  # Another version may have other values, but the message is about the version.
   def test_another_version
+    others = VALUES.merge("protocol" => STATE::PROTOCOL + 1, "umask" => nil)
+    assert_raises(Bontebok::StartError) { STATE.take(STATE.of(others).variable).check }
     state = STATE.of({}).with("protocol" => STATE::PROTOCOL + 1, "version" => "9.9")
     error = assert_raises(Bontebok::StartError) { state.check }
     assert_equal "this version cannot take the place of bontebok 9.9: restart the server", error.message
   end
 
   def test_what_is_no_state
-    error = assert_raises(Bontebok::StartError) { STATE.take({ STATE::VARIABLE => "{" }) }
-    assert_equal "BONTEBOK_SUPERVISOR_STATE wants the state of a supervisor", error.message
+    wrong = VALUES.map { |name, _| VALUES.merge(name => 1.5) } + [VALUES.merge("masters" => nil), {}]
+    texts = wrong.map { |values| STATE.of(values).variable[STATE::VARIABLE] }
+    ["{", "[]", "{}", "null", *texts].each do |text|
+      error = assert_raises(Bontebok::UsageError, text) { STATE.take({ STATE::VARIABLE => text }) }
+      assert_equal "BONTEBOK_SUPERVISOR_STATE wants the state of a supervisor, not #{text.inspect}", error.message
+    end
+  end
+
+  def test_descriptors_must_be_open
+    @pipe.each(&:close)
+    [[1_000_000], [10**30], ["4"]].each do |numbers|
+      env = STATE.of(VALUES.merge("links" => numbers)).variable
+      assert_raises(Bontebok::UsageError, numbers.inspect) { STATE.take(env) }
+    end
   end
 
   def test_descriptors_are_inherited_only_while_they_are_passed

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "timeout"
 require "bontebok/sockets/adopted_sockets"
 require "bontebok/log/log"
 
@@ -18,8 +19,15 @@ class AdoptedSocketsTest < Minitest::Test
 
   def test_a_malformed_variable_of_start_server_is_an_error
     %w[8080 8080= 8080=x =4 8080=4;9 8080=4;;x 8080=-1].each do |text|
-      error = assert_raises(Bontebok::StartError, text) { take("SERVER_STARTER_PORT" => text) }
+      error = assert_raises(Bontebok::UsageError, text) { take("SERVER_STARTER_PORT" => text) }
       assert_equal "SERVER_STARTER_PORT wants ADDRESS=DESCRIPTOR;..., not #{text.inspect}", error.message
+    end
+  end
+
+  # The kernel passes variables of up to 128 KiB. Quadratic time would be a minute.
+  def test_a_long_variable_of_start_server_costs_no_time
+    ["=" * 120_000, "=1" * 60_000, "80=4;" * 24_000].each do |text|
+      Timeout.timeout(20) { assert_raises(Bontebok::UsageError) { take("SERVER_STARTER_PORT" => "#{text};x") } }
     end
   end
 
@@ -32,7 +40,7 @@ class AdoptedSocketsTest < Minitest::Test
 
   def test_a_malformed_count_of_systemd_is_an_error
     %w[all -1 99999999].each do |count|
-      error = assert_raises(Bontebok::StartError) { take(systemd(count)) }
+      error = assert_raises(Bontebok::UsageError) { take(systemd(count)) }
       assert_equal "LISTEN_FDS wants a number, not #{count.inspect}", error.message
     end
   end

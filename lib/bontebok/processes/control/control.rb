@@ -3,6 +3,7 @@
 require_relative "../../sockets/control/control_socket"
 require_relative "../../sockets/control/newcomer"
 require_relative "../../system/clock"
+require_relative "../../system/passed_variable"
 require_relative "../../version"
 
 module Bontebok
@@ -56,13 +57,13 @@ module Bontebok
       control_deadline&.then { |time| [time - Clock.now, 0].max }
     end
 
-    # Takes what the former program has left. Called before the process forks or loads the application.
+    # Takes what the former program has left. Called before the process forks or loads the application. Raises
+    # UsageError.
     def inherit_commands
-      @drains ||= !ENV.delete(DRAINS).nil?
-      number = ENV.delete(CLIENT) or return
-      @starting_client = ControlClient.new(UNIXSocket.for_fd(Integer(number, 10)))
-    rescue SystemCallError, ArgumentError
-      nil
+      @drains ||= PassedVariable.read(ENV, DRAINS, "1") { |text| text == "1" || raise(ArgumentError) } || false
+      @starting_client = PassedVariable.read(ENV, CLIENT, "the descriptor of a command") do |text|
+        ControlClient.new(UNIXSocket.for_fd(PassedVariable.descriptor(text)))
+      end
     end
 
     # Called when the server serves.

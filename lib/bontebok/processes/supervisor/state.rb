@@ -5,6 +5,7 @@ require "json"
 require_relative "../../sockets/channel"
 require_relative "../../sockets/passed_listeners"
 require_relative "../../start_error"
+require_relative "../../system/passed_variable"
 require_relative "../../version"
 
 module Bontebok
@@ -16,13 +17,21 @@ module Bontebok
       VARIABLE = "BONTEBOK_SUPERVISOR_STATE"
       # The version of the state. A program with another version does not take the supervisor's place.
       PROTOCOL = 1
+      # The types of the values, as far as all versions of the state have them.
+      TYPES = { "protocol" => [Integer], "version" => [String], "masters" => [Array], "listeners" => [Array],
+                "links" => [Array], "control" => [Array, nil], "life_line" => [Array, nil], "pidfile" => [String, nil],
+                "former" => [Hash, nil], "failure" => [String, nil] }.freeze
+      # The types of the other values.
+      OWN_TYPES = { "config" => [Hash], "user" => [Array], "directory" => [String], "umask" => [Integer],
+                    "generation" => [Integer], "serving" => [Array], "workers" => [Integer], "stored" => [true, false],
+                    "shared" => [true, false], "signals" => [Array, nil], "ignored" => [Array, nil] }.freeze
 
       class << self
-        # Removes the variable from env. Raises StartError.
+        # Removes the variable from env. Raises UsageError.
         def take(env)
-          new(JSON.parse(env.delete(VARIABLE)))
-        rescue JSON::ParserError
-          raise StartError, "#{VARIABLE} wants the state of a supervisor"
+          PassedVariable.read(env, VARIABLE, "the state of a supervisor") do |text|
+            new(PassedVariable.json(text)).tap(&:check_types)
+          end
         end
 
         # Raises JSON::GeneratorError.
@@ -40,6 +49,14 @@ module Bontebok
         return if @values["protocol"] == PROTOCOL
 
         raise StartError, "this version cannot take the place of bontebok #{@values['version']}: restart the server"
+      end
+
+      # Raises TypeError, ArgumentError or SystemCallError if the values are no state, or if a descriptor is not open.
+      def check_types
+        PassedVariable.checked(@values, TYPES)
+        PassedVariable.checked(@values, OWN_TYPES) if @values["protocol"] == PROTOCOL
+        PassedListeners.check([*@values["listeners"], *@values["control"]])
+        descriptors(&:close_on_exec?)
       end
 
       def [](name)
@@ -95,7 +112,7 @@ module Bontebok
       def descriptors(&)
         listeners = [*@values["listeners"], *@values["control"]].map { |listener| listener["fd"] }
         numbers = [*@values.values_at("links", "life_line", "client", "answer"), listeners,
-                   @values["masters"].map(&:last)].flatten.compact
+                   @values["masters"].map { |_state, number| number }].flatten.compact
         numbers.each { |number| yield IO.for_fd(number, autoclose: false) }
       end
     end

@@ -21,7 +21,7 @@ module Bontebok
     end
 
     # Returns the stored listeners, and removes them from entries (see AdoptedSockets). The file of a unix socket may be
-    # gone; such a socket is closed. Raises StartError.
+    # gone; such a socket is closed. Raises UsageError.
     def recall(entries)
       stored, others = entries.partition { |entry| NAME.match?(entry.name) }
       entries.replace(others)
@@ -64,7 +64,7 @@ module Bontebok
       PassedListeners.take([{ "address" => address, "shared" => match[:kind] == "shared", "file" => file }],
                            [Socket.for_fd(entry.fileno)]).first
     rescue SystemCallError, ArgumentError
-      raise StartError, "#{entry.origin}: descriptor #{entry.fileno} is not a listening TCP or unix socket"
+      raise UsageError, "#{entry.origin}: descriptor #{entry.fileno} is not a listening TCP or unix socket"
     end
   end
 end

@@ -20,7 +20,7 @@ module Bontebok
 
     def initialize(variables)
       @variables = variables
-      path = variables["NOTIFY_SOCKET"].to_s
+      path = variables["NOTIFY_SOCKET"].to_s.b
       @address = Socket.pack_sockaddr_un(path.sub(/\A@/, "\0")) if path.match?(%r{\A[/@].}n)
     rescue ArgumentError
       nil # the path is too long for a socket
@@ -34,7 +34,7 @@ module Bontebok
     def watchdog
       return unless @variables.fetch("WATCHDOG_PID", Process.pid.to_s) == Process.pid.to_s
 
-      microseconds = @variables["WATCHDOG_USEC"].to_s[/\A\d{1,15}\z/].to_i
+      microseconds = @variables["WATCHDOG_USEC"].to_s.b[/\A\d{1,15}\z/].to_i
       microseconds / 1_000_000.0 if present? && microseconds.positive?
     end
 
