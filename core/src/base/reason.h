@@ -65,8 +65,9 @@
     X(SLOWEST_READER, "slowest_reader", 0, BY_SERVER,                                                        \
       "no room for more connections: the slowest reader is reset")                                           \
     X(SPOOL_FULL, "spool_full", 507, BY_SERVER, "spool: SpoolMax reached")                                   \
-    X(SPOOL_UNWRITABLE, "spool_unwritable", 507, BY_SERVER, "spool: a request body cannot be written")       \
-    X(NO_SPOOL, "no_spool", 503, BY_SERVER, "spool: no memory or no file for a request body")                \
+    X(SPOOL_UNWRITABLE, "spool_unwritable", 507, BY_SERVER,                                                  \
+      "spool: a request body cannot be written to SpoolDir")                                                 \
+    X(NO_SPOOL, "no_spool", 503, BY_SERVER, "spool: no memory, or no file in SpoolDir, for a request body")  \
     /* failures */                                                                                           \
     X(OTHER_WORKER, "other_worker", 503, BY_SERVER,                                                          \
       "a request was passed on by a worker of another version or configuration")                             \

@@ -9,6 +9,7 @@ require_relative "places"
 require_relative "rack_env"
 require_relative "rhebok_address"
 require_relative "sources"
+require_relative "spool_dir"
 require_relative "spreads"
 require_relative "start_advice"
 require_relative "worker_count"
@@ -22,6 +23,7 @@ module Bontebok
     include Places
     include RackEnv
     include Sources
+    include SpoolDir
     include Spreads
     include StartAdvice
     include WorkerCount
@@ -65,6 +67,7 @@ module Bontebok
       warn_of_workers
       workers
       note_faults { account } || @account = Account.new
+      choose_spool_dir
       freeze
     end
 

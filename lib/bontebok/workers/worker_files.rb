@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../config/spool_dir"
 require_relative "../start_error"
 require_relative "../system/error_text"
 require_relative "../usage_error"
@@ -11,10 +12,10 @@ module Bontebok
     class << self
       # Raises StartError.
       def check_spool_dir(config)
-        directory = config[:spool_dir]
-        return if File.directory?(directory) && File.writable?(directory)
-
-        raise StartError, "SpoolDir #{directory} is not a writable directory"
+        fault = SpoolDir.fault(config[:spool_dir]) or return
+        name = SpoolDir::NAMES[config.source(:spool_dir)]
+        advice = ". Set SpoolDir to another directory" if name
+        raise StartError, "#{name || 'SpoolDir'} #{config[:spool_dir]} cannot be written to: #{fault}#{advice}"
       end
 
       # Without this check, a worker would fail to open the access log when the application is loaded. changes: values

@@ -125,7 +125,7 @@ class ServerTest < EmbeddedCase
   end
 
   def test_files_that_cannot_be_used_fail_the_start
-    { { spool_dir: "/dev/null" } => "SpoolDir /dev/null is not a writable directory",
+    { { spool_dir: "/dev/null" } => "SpoolDir /dev/null cannot be written to: Not a directory",
       { access_log: "#{temp_dir}/none/log" } => "AccessLog #{temp_dir}/none/log: its directory does not exist" }
       .each do |options, text|
       assert_equal text, assert_raises(Bontebok::StartError) { server(**options).start }.message

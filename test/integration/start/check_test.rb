@@ -33,7 +33,7 @@ class CheckTest < Support::TestCase
       bontebok: command line: Threads wants a whole number from 1 to 64, not "0"
       bontebok: command line: there is no user nobody-here
       bontebok: cannot read the rackup file #{File.realpath(temp_dir)}/gone.ru: No such file or directory
-      bontebok: SpoolDir /none is not a writable directory
+      bontebok: SpoolDir /none cannot be written to: No such file or directory
       bontebok: access log: format: no } after %{a
       bontebok: cannot write the file #{File.realpath(temp_dir)}/none/a.pid: its directory does not exist
     TEXT

@@ -66,8 +66,17 @@ class CLIStartTest < Support::TestCase
                  args: ["-l", "unix:/nonexistent/a.sock"], rackup: APP
     assert_fails 1, "AccessLog /nonexistent/log: its directory does not exist",
                  args: %w[--access-log /nonexistent/log], rackup: "raise 'the application was loaded'"
-    assert_fails 1, "SpoolDir /nonexistent is not a writable directory",
+    assert_fails 1, "SpoolDir /nonexistent cannot be written to: No such file or directory",
                  args: ["--spool-dir", "/nonexistent"], rackup: APP
+  end
+
+  # Rack's temporary files go to TMPDIR, so the application gets the other directory as well.
+  def test_a_server_whose_tmpdir_is_missing_starts
+    server = start_bontebok(args: %w[-w 0], env: { "TMPDIR" => "/nonexistent" },
+                            rackup: "run ->(_) { [200, {}, [ENV.fetch('TMPDIR')]] }")
+    assert_equal "/tmp", server.get.body
+    assert_match(%r{ warn .* TMPDIR /nonexistent cannot be written to: No such file or directory\. },
+                 server.output.text)
   end
 
   def test_a_port_in_use_fails_the_start_before_the_application_loads

@@ -98,7 +98,7 @@ class ProcessUserTest < Support::TestCase
     Dir.mkdir("#{temp_dir}/roots", 0o700)
     { %W[--log #{log}] => "cannot write to #{log}: Permission denied",
       %W[--access-log #{log}] => "AccessLog #{log}: Permission denied",
-      %W[--spool-dir #{temp_dir}/roots] => "SpoolDir #{temp_dir}/roots is not a writable directory",
+      %W[--spool-dir #{temp_dir}/roots] => "SpoolDir #{temp_dir}/roots cannot be written to: Permission denied",
       %W[--rackup #{temp_dir}/roots/a.ru] => "cannot read the rackup file #{temp_dir}/roots/a.ru: Permission denied" }
       .each do |args, message|
       assert_fails 1, "as the user nobody: #{message}", ["--user", "nobody", *args], rackup: rackup

@@ -2,6 +2,8 @@
 
 require "test_helper"
 require "bontebok/config/config"
+require "bontebok/workers/worker_files"
+require "minitest/mock"
 
 # Tests of the environment variables.
 class ConfigVariablesTest < Support::TestCase
@@ -52,7 +54,44 @@ class ConfigVariablesTest < Support::TestCase
     assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
   end
 
+  # A root's TMPDIR may be closed to the user of the option User.
+  def test_another_directory_replaces_a_tmpdir_that_cannot_be_written_to
+    file = temp_file("file")
+    { "/none" => "No such file or directory", file => "Not a directory" }.each do |path, reason|
+      config = config(env: { "TMPDIR" => path })
+      assert_equal ["/tmp", "instead of TMPDIR"], [config[:spool_dir], config.source(:spool_dir)]
+      assert_equal ["TMPDIR #{path} cannot be written to: #{reason}. Temporary files are made in /tmp"], config.warnings
+    end
+    config = config({ user: ["nobody"] }, env: { "TMPDIR" => temp_dir })
+    assert_equal [Process.uid.zero? ? "/tmp" : temp_dir, nil], [config[:spool_dir], config.warnings[1]]
+  end
+
+  def test_another_directory_replaces_a_default_that_cannot_be_written_to
+    config = Bontebok::SpoolDir.stub(:fault, ->(path) { "Read-only file system" if path == "/tmp" }) { config() }
+    assert_equal "/var/tmp", config[:spool_dir]
+    assert_equal ["SpoolDir /tmp cannot be written to: Read-only file system. Temporary files are made in /var/tmp"],
+                 config.warnings
+  end
+
+  def test_a_spool_dir_of_the_user_is_never_replaced
+    config = config({ spool_dir: ["/none"] }, env: { "TMPDIR" => "/nowhere" })
+    assert_equal ["/none", []], [config[:spool_dir], config.warnings]
+    assert_equal "SpoolDir /none cannot be written to: No such file or directory", refusal(config)
+  end
+
+  def test_without_any_directory_the_message_says_what_to_set
+    Bontebok::SpoolDir.stub(:fault, "Read-only file system") do
+      advice = "cannot be written to: Read-only file system. Set SpoolDir to another directory"
+      assert_equal "TMPDIR /x #{advice}", refusal(config(env: { "TMPDIR" => "/x" }))
+      assert_equal "SpoolDir /tmp #{advice}", refusal(config)
+    end
+  end
+
   private
+
+  def refusal(config)
+    assert_raises(Bontebok::StartError) { Bontebok::WorkerFiles.check_spool_dir(config) }.message
+  end
 
   def config(written = {}, env: {})
     Bontebok::Config.new(written, env: env)

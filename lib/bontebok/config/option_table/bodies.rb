@@ -21,7 +21,8 @@ module Bontebok
         Option.new("SpoolDir", DIRECTORY, "/tmp",
                    "Directory for files with bodies (SpoolThreshold). The directory should be on a disk, not in " \
                    "memory. If the option is set, the environment variable TMPDIR gets the same value, for Rack's " \
-                   "own temporary files.",
+                   "own temporary files. If TMPDIR cannot be written to, both are /tmp or /var/tmp, and the log has " \
+                   "a warning.",
                    section: TITLE, environment_variables: ["TMPDIR"]),
         Option.new("SpoolMax", SIZE, 1 << 30,
                    "Maximum size of the bodies that a worker holds. The limit counts all request bodies, and the " \
