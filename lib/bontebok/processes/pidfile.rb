@@ -26,7 +26,12 @@ module Bontebok
         @held = path
         yield
       ensure
-        new(path).remove if path
+        remove
+      end
+
+      # Called before an end of the process that runs no ensure.
+      def remove
+        new(@held).remove if @held
       end
     end
 

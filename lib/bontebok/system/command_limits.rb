@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "replaced_methods"
+
 module Bontebok
   # The server raises its soft limit of open files. Commands that the application executes get the limit with which the
   # server was started: see docs/decisions/0010-commands-have-the-limit-of-the-start.md. For this, the module adds the
@@ -89,16 +91,8 @@ module Bontebok
         replace(IO.singleton_class, Pipes)
       end
 
-      # The module is not prepended. An application that wraps the method by alias_method would alias the prepended
-      # method, and the two methods would call each other endlessly.
       def replace(owner, methods)
-        methods.instance_methods.each do |name|
-          hidden = owner.private_method_defined?(name)
-          owner.alias_method(:"#{KEPT}#{name}", name)
-          owner.alias_method(name, name) # against the warning that a method is redefined
-          owner.define_method(name, methods.instance_method(name))
-          owner.send(:private, name) if hidden
-        end
+        ReplacedMethods.replace(owner, methods, KEPT)
       end
     end
   end

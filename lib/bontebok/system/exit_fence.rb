@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "loading_fence"
+
 module Bontebok
   # Prevents inherited exit handlers (at_exit) from running in a forked process. Under rackup, the inherited handlers
   # include those of rackup and Rails, which clean up after the server. If they ran in a worker, the first worker that
@@ -22,10 +24,10 @@ module Bontebok
 
       # Runs the block, which is code of the application. If the block forks a process, and that process reaches the end
       # of the block, it flushes its buffers and ends with its own exit status. Otherwise that process would continue as
-      # a copy of the server's process.
-      def keep_forks_out
+      # a copy of the server's process. The block cannot end this process (LoadingFence).
+      def keep_forks_out(&)
         owner = Process.pid
-        result = yield
+        result = LoadingFence.guard(&)
         Process.pid == owner ? result : end_fork(nil)
       rescue Exception => e # rubocop:disable Lint/RescueException
         Process.pid == owner ? raise : end_fork(e)

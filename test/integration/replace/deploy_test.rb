@@ -171,6 +171,7 @@ class DeployTest < Support::TestCase
 
   def bad_releases
     { { "config.ru" => "raise 'bad code'" } => "bad code",
+      { "config.ru" => "Process.daemon" } => "Process.daemon would end the server's process",
       { "config/bontebok.rb" => "max_workers" } => "config/bontebok.rb:1",
       { "config/bontebok.rb" => "log '/no/such/log'" } => "cannot write to /no/such/log: its directory does not exist",
       { "config/bontebok.rb" => "max_workers 0" } => "MaxWorkers 0 needs a restart",

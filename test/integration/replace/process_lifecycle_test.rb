@@ -112,7 +112,7 @@ class ProcessLifecycleTest < Support::TestCase
   end
 
   def test_the_first_start_fails_if_no_worker_becomes_ready
-    server = start_bontebok(ready: false, args: ["-w", "2", "--preload", "false"], rackup: "exit!(7)\n")
+    server = start_bontebok(ready: false, args: %w[-w 2 --preload false], rackup: "Thread.new { exit!(7) }.join")
     assert_equal 1, server.wait.exitstatus
     server.output.wait_for_end
     assert_match(/ended before it was ready: exit status 7/, server.output.text)

@@ -59,13 +59,14 @@ class ProcessSignalsTest < Support::TestCase
   end
 
   def test_with_w_0_the_process_does_not_wait_longer_than_the_graceful_timeout
-    server = start_bontebok(args: ["-w", "0", "--graceful-timeout", "100ms"], rackup: "run ->(_) { sleep }\n")
+    server = start_bontebok(args: %w[-w 0 --graceful-timeout 100ms --pidfile a.pid], rackup: "run ->(_) { sleep }\n")
     server.connect do |client|
       client.request("GET", "/")
       server.signal("TERM")
       server.wait_for_output(/requests were not finished in time/)
     end
     assert_equal 0, server.wait.exitstatus
+    refute_path_exists "#{temp_dir}/a.pid"
   end
 
   # One lane (thread) is busy, and one lane is idle.

@@ -9,7 +9,7 @@ class ProcessLoadingTest < Support::TestCase
 
   def test_a_stop_works_while_the_application_loads
     [%w[TERM -w 1], %w[TERM -w 2 --preload false], *%w[TERM QUIT INT].product(["-w"], ["0"])].each do |signal, *args|
-      server = start_bontebok(ready: false, args: args, rackup: <<~RUBY)
+      server = start_bontebok(ready: false, args: [*args, "--pidfile", "a.pid"], rackup: <<~RUBY)
         begin
           sleep if $stderr.puts("loading").nil?
         rescue SignalException

@@ -70,7 +70,8 @@ module Bontebok
       end
 
       def failed(child)
-        @log.warn("#{describe(child)} ended before it was ready: #{child.ending}")
+        reason = ": the application has ended it" if child.status&.success?
+        @log.warn("#{describe(child)} ended before it was ready: #{child.ending}#{reason}")
       end
 
       def killed(child, reason)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../child"
+require_relative "../pidfile"
 require_relative "../../sockets/departure"
 require_relative "../../system/deadline"
 require_relative "../../system/exit_limit"
@@ -64,7 +65,9 @@ module Bontebok
       def give_up
         @log.error("requests were not finished in time")
       ensure
-        exit!(@kept ? execute_again : @status)
+        status = @kept ? execute_again : @status
+        Pidfile.remove
+        exit!(status)
       end
 
       # Limits the time of the exit. INT still ends the process at once. If INT has begun the stop, a second INT does

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../workers/app_loader"
+require_relative "../pidfile"
 
 module Bontebok
   class SingleProcess
@@ -42,6 +43,7 @@ module Bontebok
 
       def end_while_loading
         @log.info("stopped")
+        Pidfile.remove
       ensure
         exit!(0)
       end

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require_relative "replaced_methods"
+
+module Bontebok
+  # Refuses calls by which code of the application would end or replace the process that loads it. These calls run no
+  # exit handler and no ensure, so nothing would be logged, and the pid file would stay. Processes that this code forks
+  # may make the calls. `exit` and `abort` raise SystemExit, which is handled like any exception.
+  # See docs/decisions/0028-code-that-loads-cannot-end-its-process.md.
+  module LoadingFence
+    # The end of a message: what the call would do, and what to do instead.
+    ADVICE = {
+      daemon: "would end the server's process. Leave the call out: systemd or nohup runs the server in the background",
+      exec: "would replace the server's process. Use spawn or system",
+      exit!: "would end the server's process. Raise an exception"
+    }.freeze
+    # Ruby's own methods are still available under names with this prefix.
+    KEPT = "bontebok_free_"
+    # The name of a thread variable: the pid of the process that the thread must not end.
+    KEY = :bontebok_loading
+    OWN_DIRECTORY = "#{File.expand_path("..", __dir__)}/".freeze
+    private_constant :KEPT, :KEY, :OWN_DIRECTORY
+
+    # Methods for Kernel and Process.
+    module Ends
+      def exec(*arguments)
+        LoadingFence.check(:exec)
+        bontebok_free_exec(*arguments)
+      end
+
+      def exit!(*status)
+        LoadingFence.check(:exit!)
+        bontebok_free_exit!(*status)
+      end
+    end
+
+    # Methods for Process alone.
+    module Daemon
+      def daemon(*arguments)
+        LoadingFence.check(:daemon)
+        bontebok_free_daemon(*arguments)
+      end
+    end
+
+    class << self
+      # Runs the block, in which the calls of this thread raise RuntimeError.
+      def guard
+        install unless @installed
+        former = Thread.current.thread_variable_get(KEY)
+        Thread.current.thread_variable_set(KEY, Process.pid)
+        yield
+      ensure
+        Thread.current.thread_variable_set(KEY, former)
+      end
+
+      # The server itself may end the process meanwhile, in a signal handler.
+      def check(name)
+        return unless Thread.current.thread_variable_get(KEY) == Process.pid
+        return if caller_locations(2, 1).first.path.start_with?(OWN_DIRECTORY)
+
+        raise RuntimeError, "#{'Process.' if name == :daemon}#{name} #{ADVICE.fetch(name)}", caller(2)
+      end
+
+      private
+
+      def install
+        @installed = true
+        [Kernel, Kernel.singleton_class, Process.singleton_class].each do |owner|
+          ReplacedMethods.replace(owner, Ends, KEPT)
+        end
+        ReplacedMethods.replace(Process.singleton_class, Daemon, KEPT)
+      end
+    end
+  end
+end
