@@ -22,7 +22,7 @@ module Bontebok
       Sizes are in bytes, or end in K, M or G. Times are in seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is
       turned on by `--reuse-port` or `--reuse-port=true`, and off by `--no-reuse-port` or `--reuse-port=false`.
 
-      If an option is unknown, or the value of an option or of a variable is wrong, the start fails with exit status 2. If a
+      If an option is unknown, or an option or a variable has a wrong value, the start fails with exit status 2. If a
       port is in use or a file is missing, the exit status is 1.
 
       ## The configuration file

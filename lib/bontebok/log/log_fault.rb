@@ -10,8 +10,8 @@ module Bontebok
     CAUSES = 5
     # Frames of the server, and frames of Rack around the rackup file, are left out of an application's backtrace.
     OWN_DIRECTORY = "#{File.expand_path("..", __dir__)}/".freeze
-    # Calls of spawn, exec and others pass through these files, whose frames are left out as well.
-    REPLACED = %w[command_limits loading_fence].map { |name| "#{OWN_DIRECTORY}system/#{name}.rb:" }.freeze
+    # Calls of spawn, exec and others pass through files of this directory, whose frames are left out as well.
+    REPLACED = "#{OWN_DIRECTORY}system/replaced/".freeze
     RACK_BUILDER = "/lib/rack/builder.rb:"
     # The server's code raises this exception if the application returns an invalid response. It is logged like an
     # exception of the application.
@@ -58,7 +58,7 @@ module Bontebok
 
       # Returns all frames if the server's own code has raised the exception.
       def frames_of(exception)
-        backtrace = exception.backtrace.to_a.drop_while { |frame| frame.start_with?(*REPLACED) }
+        backtrace = exception.backtrace.to_a.drop_while { |frame| frame.start_with?(REPLACED) }
         return backtrace if backtrace.first&.start_with?(OWN_DIRECTORY) && exception.class.name != INVALID_REPLY
 
         frames = backtrace.take_while { |frame| !frame.start_with?(OWN_DIRECTORY) }

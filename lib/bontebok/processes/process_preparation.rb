@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../system/command_limits"
+require_relative "../system/replaced/command_limits"
 
 module Bontebok
   # Prepares a process that was started or executed, before it forks and before it loads the application. Used by

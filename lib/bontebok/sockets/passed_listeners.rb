@@ -2,7 +2,7 @@
 
 require "json"
 
-require_relative "../system/passed_variable"
+require_relative "passed_variable"
 require_relative "adopted_listener"
 require_relative "adopted_sockets"
 require_relative "shared_unix_listener"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "loading_fence"
+require_relative "replaced/loading_fence"
 
 module Bontebok
   # Prevents inherited exit handlers (at_exit) from running in a forked process. Under rackup, the inherited handlers

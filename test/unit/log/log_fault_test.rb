@@ -18,7 +18,7 @@ class LogFaultTest < Support::TestCase
 
   def test_a_command_that_cannot_be_executed_shows_the_applications_frames
     error = Errno::ENOENT.new.tap do |e|
-      e.set_backtrace(["#{ROOT}/lib/bontebok/system/command_limits.rb:15:in `spawn'", "app.rb:1:in `call'",
+      e.set_backtrace(["#{ROOT}/lib/bontebok/system/replaced/command_limits.rb:15:in `spawn'", "app.rb:1:in `call'",
                        "#{ROOT}/lib/bontebok/workers/lanes.rb:9:in `serve'"])
     end
     assert_equal ["app.rb:1:in `call'"], Bontebok::LogFault.read(error).backtrace

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/system/loading_fence"
+require "bontebok/system/replaced/loading_fence"
 
 # Tests the calls that LoadingFence refuses. Each test starts a new Ruby process, which replaces Ruby's methods.
 class LoadingFenceTest < Support::TestCase
@@ -56,7 +56,7 @@ class LoadingFenceTest < Support::TestCase
   # text: what the script prints, and the message and the place of an exception.
   def assert_run(status, text, script)
     program = <<~RUBY
-      require "bontebok/system/loading_fence"
+      require "bontebok/system/replaced/loading_fence"
       $stdout.sync = true
       begin
         eval(#{script.dump}, TOPLEVEL_BINDING, "script", 1)

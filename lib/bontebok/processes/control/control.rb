@@ -3,7 +3,7 @@
 require_relative "../../sockets/control/control_socket"
 require_relative "../../sockets/control/newcomer"
 require_relative "../../system/clock"
-require_relative "../../system/passed_variable"
+require_relative "../../sockets/passed_variable"
 require_relative "../../version"
 
 module Bontebok

@@ -5,7 +5,7 @@ require "json"
 require_relative "../../sockets/channel"
 require_relative "../../sockets/passed_listeners"
 require_relative "../../start_error"
-require_relative "../../system/passed_variable"
+require_relative "../../sockets/passed_variable"
 require_relative "../../version"
 
 module Bontebok

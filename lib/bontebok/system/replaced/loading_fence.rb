@@ -18,7 +18,7 @@ module Bontebok
     KEPT = "bontebok_free_"
     # The name of a thread variable: the pid of the process that the thread must not end.
     KEY = :bontebok_loading
-    OWN_DIRECTORY = "#{File.expand_path("..", __dir__)}/".freeze
+    OWN_DIRECTORY = "#{File.expand_path("../..", __dir__)}/".freeze
     private_constant :KEPT, :KEY, :OWN_DIRECTORY
 
     # Methods for Kernel and Process.

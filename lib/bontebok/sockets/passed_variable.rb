@@ -39,8 +39,16 @@ module Bontebok
       # types: { name => what the value may be, as in a case expression }. Returns the value if it is a Hash with these
       # types. Raises TypeError.
       def checked(value, types)
-        right = value.is_a?(Hash) && types.all? { |name, allowed| allowed.any? { |type| type === value[name] } } # rubocop:disable Style/CaseEquality
+        right = value.is_a?(Hash) && types.all? { |name, allowed| fits?(value[name], allowed) }
         right ? value : raise(TypeError, "another type")
+      end
+
+      private
+
+      def fits?(value, allowed)
+        case value
+        when *allowed then true
+        end
       end
     end
   end
