@@ -15,4 +15,7 @@ require_relative "support"
 # Under nohup, HUP is ignored. A server that inherits this would also ignore HUP.
 Signal.trap("HUP", "DEFAULT")
 
+# If TMPDIR cannot be written to, tests and their servers use the same other directory, and the servers do not warn.
+ENV["TMPDIR"] = Dir.tmpdir if ENV.key?("TMPDIR")
+
 Minitest.after_run { Support::ChildProcess.kill_all }
