@@ -89,12 +89,12 @@ static void test_each_failure_of_the_spool_has_its_own_reports(void **state)
     fail_file.tmpfile_error = EMFILE;
     for (int i = 0; i < 2; i++) ask(host, too_large, 503);
     assert_int_equal(host->events[0].error, EMFILE);
-    assert_event(host, 503, false, "spool: no memory or no file for a request body", 0);
+    assert_event(host, 503, false, "spool: no memory, or no file in SpoolDir, for a request body", 0);
     fail_file.tmpfile_error = 0;
     fail_file_full(0, EIO);
     for (int i = 0; i < 2; i++) ask(host, too_large, 507);
     assert_int_equal(host->events[0].error, EIO);
-    assert_event(host, 507, false, "spool: a request body cannot be written", 0);
+    assert_event(host, 507, false, "spool: a request body cannot be written to SpoolDir", 0);
     fail_file_off();
 
     fake_clock_advance(1000);

@@ -20,7 +20,7 @@ module Bontebok
 
     def initialize(variables)
       @variables = variables
-      path = variables["NOTIFY_SOCKET"].to_s.b
+      path = variables["NOTIFY_SOCKET"].to_s
       @address = Socket.pack_sockaddr_un(path.sub(/\A@/, "\0")) if path.match?(%r{\A[/@].}n)
     rescue ArgumentError
       nil # the path is too long for a socket
