@@ -1,13 +1,8 @@
 # frozen_string_literal: true
 
-# Code that tests share. Only TestCase needs Minitest, so scripts and consoles can use the rest.
-module Support
-  class Error < StandardError; end
+# Code that tests share. Only TestCase needs Minitest, so scripts and consoles can require the other files.
 
-  # An event that a test waited for did not happen in time. The message says which state was seen instead.
-  class Timeout < Error; end
-end
-
+require_relative "support/error"
 require_relative "support/deadline"
 require_relative "support/eventually"
 require_relative "support/process_table"
