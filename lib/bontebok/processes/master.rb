@@ -6,6 +6,7 @@ require_relative "../workers/child_loading"
 require_relative "children"
 require_relative "../workers/collector"
 require_relative "../system/exit_limit"
+require_relative "../workers/exit_priority"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
 require_relative "../log/log_files"
@@ -170,6 +171,7 @@ module Bontebok
     # connections before they close the copies.
     def stop(how)
       @stopping = true
+      ExitPriority.deadline = (Deadline.new(@config.seconds(:graceful_timeout)) if how == :retire)
       @listeners.close
       @workers.stop(how)
     end

@@ -25,6 +25,7 @@ module Bontebok
   #                      :reopen   open the log files again
   #                      :drain    finish queued connections and requests in flight, then end
   #                      :retire   finish requests in flight, then end; other processes continue to listen
+  #                      :hurry    few seconds are left to end (follows :retire)
   #                      :quit     end without finishing requests
   #   also to a master   :renew    replace the workers
   #                      :renew_slowly    replace the workers one after the other
@@ -38,7 +39,7 @@ module Bontebok
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i",
               failed: "f", crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n",
               renew_slowly: "s", more: "+", fewer: "-", kill: "k", park: "p", serve: "v", announce: "a",
-              recall: "b" }.freeze
+              recall: "b", hurry: "y" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

@@ -4,6 +4,7 @@ require_relative "../sockets/channel"
 require_relative "child_loading"
 require_relative "../system/deadline"
 require_relative "../system/exit_limit"
+require_relative "exit_priority"
 require_relative "../system/fork_guard"
 require_relative "heartbeat"
 require_relative "../config/hooks"
@@ -125,7 +126,7 @@ module Bontebok
       word = @parent.word(event) and return obey(word)
 
       case event
-      when :lanes_ended then @lanes.detached.wait? ? @channel.say(:waits) : @serving = false
+      when :lanes_ended then @lanes.detached.wait? ? wait_for_detached : @serving = false
       when :busy then @heartbeat.busy
       when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
       when :late then @lanes.request_limits.tick
@@ -146,6 +147,7 @@ module Bontebok
     def obey(word)
       case word
       when :drain, :retire then finish(word)
+      when :hurry then ExitPriority.deadline = nil
       when :quit then quit
       when :reopen then reopen_logs
       when :adopted then @log.warn("the master is gone: serves until other workers are ready") unless @leaving
@@ -155,6 +157,7 @@ module Bontebok
 
     def finish(how)
       @leaving = true
+      ExitPriority.deadline = (Deadline.new(@config.seconds(:graceful_timeout)) if how == :retire)
       @title.draining
       @lanes.public_send(how)
     end
@@ -166,7 +169,14 @@ module Bontebok
 
     def quit
       @leaving = @quit = true
+      ExitPriority.deadline = nil
       @serving = false
+    end
+
+    # After the wait, the worker has a second to end (see Children).
+    def wait_for_detached
+      ExitPriority.deadline = nil
+      @channel.say(:waits)
     end
 
     # No parent is left that would kill the worker, so the worker limits its own time.

@@ -23,21 +23,6 @@ class ProcessLifecycleTest < Support::TestCase
     assert_equal [master(server).pid.to_s], server.output.text.scan(/loaded in (\d+)/).flatten
   end
 
-  # Other processes serve while a process finalizes its objects.
-  def test_processes_end_with_a_low_priority
-    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
-      priority = -> { Process.getpriority(Process::PRIO_PROCESS, 0) }
-      at_exit { $stderr.puts "handlers at \#{priority.call}" }
-      KEPT = Object.new
-      ObjectSpace.define_finalizer(KEPT, proc { $stderr.puts "finalizers at \#{priority.call}" })
-      run ->(_) { [200, {}, []] }
-    RUBY
-    own = Process.getpriority(Process::PRIO_PROCESS, 0)
-    server.stop
-    assert_equal ["handlers at #{own}", "finalizers at #{[own, 10].max}"] * 2,
-                 server.output.text.scan(/^(?:handlers|finalizers) at \d+$/)
-  end
-
   def test_without_preload_each_worker_loads_the_application
     server = start_bontebok(args: ["-w", "3", "--preload", "false"],
                             rackup: "$stderr.puts 'loaded in ' + Process.pid.to_s\n#{GATED_APP}")

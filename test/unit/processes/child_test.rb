@@ -6,7 +6,7 @@ require "bontebok/processes/child"
 require "bontebok/system/signal_queue"
 
 # Tests signals that a child gets right after the fork, before it has its own handlers. For example, a terminal sends
-# INT and HUP to all processes of its group.
+# INT and HUP to all processes of its group. Tests the words of a parent, too.
 class ChildTest < Support::TestCase
   SIGNALS = Bontebok::QuietSignals::NAMES
 
@@ -32,6 +32,17 @@ class ChildTest < Support::TestCase
     child = Process.stub(:_fork, fork_and_receive) { Bontebok::Child.fork(1) { 3 } }
     assert_equal "exit status 3", ending(child)
     assert_empty @events.take
+  end
+
+  # So the child keeps its priority at its end.
+  def test_a_child_with_few_seconds_is_told_to_hurry
+    parent_end, child_end = Bontebok::Channel.pair
+    child = Bontebok::Child.new(1, Process.pid, parent_end)
+    child.reached(:ready)
+    child.hurry(1)
+    assert_equal %i[retire hurry], child_end.hear
+  ensure
+    [parent_end, child_end].each(&:close)
   end
 
   private

@@ -41,6 +41,7 @@ module Bontebok
       # shortened.
       def hurry(seconds)
         retire(seconds)
+        channel.say(:hurry)
         expect(seconds) if @deadline && @deadline > Clock.now + seconds
       end
 
