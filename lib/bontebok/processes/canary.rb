@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
+require_relative "canary/sequential_test"
 require_relative "../system/clock"
 
 module Bontebok
   # Compares the first workers of a new generation with the workers of the former generation, which serve beside them
   # (`bontebok deploy --canary`). An error is a response 5xx, or a request past RequestTimeout.
   class Canary
-    # Requests that the new workers must have served before they are judged.
+    # Requests that the new workers must have served when the time is over.
     LEAST = 200
     FEW = "got fewer than #{LEAST} requests: a longer --for, or clients that connect more often, may help".freeze
     # Seconds between two looks. A worker that ends loses what it has counted since the last look.
@@ -46,16 +47,14 @@ module Bontebok
       @deadline = Clock.now
     end
 
-    # Returns nil until the canary is judged, then :good, :bad (too many errors), or :few (too few requests).
+    # Returns nil until the canary is judged, then :good, :bad (too many errors), or :few (too few requests). Before the
+    # time is over, it can only be :bad.
     def verdict
       @deadline = [Clock.now + INTERVAL, @end].min
       look
+      return :bad if SequentialTest.worse?(*groups, @max_errors)
 
-      fresh, former = groups
-      enough = fresh.requests >= LEAST
-      return :bad if enough && fresh.share > former.share + @max_errors
-
-      (enough ? :good : :few) if Clock.now >= @end
+      last_verdict(*groups) if Clock.now >= @end
     end
 
     # For the user.
@@ -64,6 +63,12 @@ module Bontebok
     end
 
     private
+
+    def last_verdict(fresh, former)
+      return :few if fresh.requests < LEAST
+
+      fresh.share > former.share + @max_errors ? :bad : :good
+    end
 
     # [the new workers, the others]
     def groups

@@ -23,9 +23,11 @@ class CanaryVerdictTest < Support::TestCase
   end
 
   # [requests, errors] of old and new workers => [verdict after 1 s, verdict after 60 s]
-  { [[1000, 0], [200, 2]] => [nil, :good], [[1000, 0], [200, 3]] => %i[bad bad], [[1000, 0], [199, 199]] => [nil, :few],
-    [[1000, 20], [300, 9]] => [nil, :good], [[1000, 20], [300, 10]] => %i[bad bad], [[0, 0], [200, 0]] => [nil, :good],
-    [[0, 0], [0, 0]] => [nil, :few] }.each do |(old, new), verdicts|
+  { [[1000, 0], [200, 2]] => [nil, :good], [[1000, 0], [200, 3]] => [nil, :bad], [[1000, 0], [199, 3]] => [nil, :few],
+    [[1000, 20], [300, 9]] => [nil, :good], [[1000, 20], [300, 10]] => [nil, :bad], [[0, 0], [200, 0]] => [nil, :good],
+    [[0, 0], [0, 0]] => [nil, :few], [[0, 0], [5, 5]] => [nil, :few], [[90, 0], [20, 6]] => %i[bad bad],
+    [[90, 0], [20, 4]] => [nil, :few], [[90, 27], [20, 6]] => [nil, :few], [[721, 0], [160, 48]] => %i[bad bad],
+    [[1000, 20], [300, 40]] => %i[bad bad] }.each do |(old, new), verdicts|
     define_method("test_the_verdict_on_#{old.join('_')}_and_#{new.join('_')}") do
       show([10_000 + old[0], 5 + old[1]], new)
       assert_equal(verdicts, [1, 60].map { |time| Bontebok::Clock.stub(:now, time) { @canary.verdict } })
