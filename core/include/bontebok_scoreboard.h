@@ -5,6 +5,7 @@
 #define BONTEBOK_SCOREBOARD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Memory that processes share, with a slot for each lane. Create the scoreboard before the processes are
@@ -89,6 +90,13 @@ bool bb_scoreboard_is_draining(const struct bb_scoreboard *scoreboard);
 /* Announces that another server takes connections from the shared queue. Set this before the workers drain.
  * Then they put their idle connections into the queue, and responses have no "Connection: close". */
 void bb_scoreboard_set_taken_over(struct bb_scoreboard *scoreboard, bool taken_over);
+
+/* Lets two groups of processes serve, to compare them: the canary, and all others. pids: the processes of the
+ * canary. For the next second, each group gets a share of the requests on kept-alive connections, in
+ * proportion to its lanes: lanes put idle connections into the shared queue for the other group. Without a
+ * shared queue, nothing moves. Call this again in time, also when processes have ended or begun. Any process
+ * that has the scoreboard may call this. Any thread. */
+void bb_scoreboard_share_with(struct bb_scoreboard *scoreboard, const int *pids, size_t count);
 
 /* Probes: the core itself responds to requests for the paths `ready_path` and `live_path` (struct
  * bb_settings), also while the host works in all lanes of all processes. This needs the I/O thread and a

@@ -209,6 +209,22 @@ static VALUE scoreboard_set_taken_over(VALUE self, VALUE taken_over)
     return taken_over;
 }
 
+/* share_with(pids): for the next second, the processes with these pids (the canary) and the other ones each
+ * get a share of the requests on kept-alive connections, in proportion to their lanes. Works in any
+ * process. */
+static VALUE scoreboard_share_with(VALUE self, VALUE pids)
+{
+    struct bb_scoreboard *scoreboard = scoreboard_of(self)->core;
+    VALUE memory;
+    Check_Type(pids, T_ARRAY);
+    long count = RARRAY_LEN(pids);
+    int *numbers = ALLOCV_N(int, memory, count + 1);
+    for (long i = 0; i < count; i++) numbers[i] = NUM2INT(rb_ary_entry(pids, i));
+    bb_scoreboard_share_with(scoreboard, numbers, (size_t)count);
+    ALLOCV_END(memory);
+    return Qnil;
+}
+
 void bbr_init_scoreboard(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Scoreboard", rb_cObject);
@@ -222,4 +238,5 @@ void bbr_init_scoreboard(VALUE core)
     rb_define_method(class, "draining=", scoreboard_set_draining, 1);
     rb_define_method(class, "taken_over=", scoreboard_set_taken_over, 1);
     rb_define_method(class, "draining?", scoreboard_is_draining, 0);
+    rb_define_method(class, "share_with", scoreboard_share_with, 1);
 }

@@ -74,6 +74,7 @@ struct bb__conn {
     bool head_method;    /* the method of the request is HEAD */
     bool body_in_buffer; /* the whole body is in `in`, after the head */
     bool useless;        /* this worker cannot serve the connection, which another worker has passed on */
+    uint8_t group;       /* enum bb__group: the lanes that the connection is for, when it is passed on */
     bool moved;    /* came through the shared queue, so child processes of the sender may have copies of fd */
     uint32_t want; /* enum bb__interest: what to wait for */
     struct bb__timeout timeout;
@@ -197,6 +198,7 @@ struct bb__conn_context {
     const uint64_t *addresses;                  /* by listener number: bb__sock_address() */
     const uint64_t *listeners; /* one bit per listener number; constant after the first lane was made */
     uint64_t read_at; /* us, the value for ready_at of requests that are read now; 0: they need not wait */
+    uint8_t group;    /* enum bb__group: messages for another group are sent back */
     bool draining;    /* the worker is to end gracefully */
     bool has_probes;  /* ready_path or live_path is set (conn_probe.h) */
 };

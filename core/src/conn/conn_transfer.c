@@ -4,6 +4,7 @@
  *
  * A part that is too long for the message is sent as a file: the spool's file, or a new file in memory. */
 #include "conn/conn_transfer.h"
+#include "system/scoreboard.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,6 +26,7 @@ struct note {
     uint8_t listener;
     char peer[BB_PEER_MAX];
     uint64_t address; /* bb__sock_address() of the listener, because its number may differ in the receiver */
+    uint8_t group;    /* enum bb__group */
 };
 
 _Static_assert(sizeof(struct note) + IN_MAX + BODY_MAX <= BB_SHARED_QUEUE_BYTES, "a message holds them all");
@@ -77,7 +79,8 @@ int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
                  .has_request = conn->state == BB_CONN_SERVED && !unread,
                  .tcp = conn->tcp,
                  .listener = conn->listener,
-                 .address = addresses[conn->listener]},
+                 .address = addresses[conn->listener],
+                 .group = conn->group},
         .fds = {conn->fd},
         .fd_count = 1,
     };
@@ -140,8 +143,7 @@ static bool find_listener(const struct bb__conn_context *context, struct note *n
     return false;
 }
 
-static enum note_kind read_note(struct reader *reader, const struct bb__conn_context *context,
-                                struct note *note)
+static enum note_kind copy_bytes(struct reader *reader, struct note *note)
 {
     static const size_t first = offsetof(struct note, served);
     *note = (struct note){0};
@@ -153,7 +155,14 @@ static enum note_kind read_note(struct reader *reader, const struct bb__conn_con
     size_t rest = note->size - first, known = sizeof *note - first;
     memcpy((char *)note + first, bytes, rest < known ? rest : known);
     note->peer[sizeof note->peer - 1] = '\0';
-    return find_listener(context, note) ? NOTE_OK : NOTE_USELESS;
+    return NOTE_OK;
+}
+
+static enum note_kind read_note(struct reader *reader, const struct bb__conn_context *context,
+                                struct note *note)
+{
+    enum note_kind kind = copy_bytes(reader, note);
+    return kind == NOTE_OK && !find_listener(context, note) ? NOTE_USELESS : kind;
 }
 
 static struct reader read_from(const char *bytes, const struct bb__shared_message *message)
@@ -167,6 +176,15 @@ bool bb__conn_is_for_us(const struct bb__conn_context *context, const char *byte
     struct reader reader = read_from(bytes, message);
     struct note note;
     return read_note(&reader, context, &note) != NOTE_USELESS;
+}
+
+bool bb__conn_is_for_others(const struct bb__conn_context *context, const char *bytes,
+                            const struct bb__shared_message *message)
+{
+    struct reader reader = read_from(bytes, message);
+    struct note note;
+    return context->group != BB_GROUP_ANY && copy_bytes(&reader, &note) == NOTE_OK &&
+           note.group != BB_GROUP_ANY && note.group != context->group;
 }
 
 static bool take_in(struct bb__conn *conn, struct bb__conn_context *context, const struct note *note,

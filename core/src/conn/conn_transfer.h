@@ -20,6 +20,10 @@ int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
 bool bb__conn_is_for_us(const struct bb__conn_context *context, const char *bytes,
                         const struct bb__shared_message *message);
 
+/* Returns whether a connection in a message is for the lanes of another group (canary.h). */
+bool bb__conn_is_for_others(const struct bb__conn_context *context, const char *bytes,
+                            const struct bb__shared_message *message);
+
 /* Makes a connection from a message. The caller then calls bb__conn_resume(), which sends 503 if this worker
  * cannot serve the request. Returns NULL if the message is incomplete or memory runs out. Then the connection
  * is reset. */

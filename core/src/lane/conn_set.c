@@ -59,6 +59,19 @@ static void tell_lost(struct bb__conn_context *context, struct bb__event_pace *l
  * worker rejects the request. */
 #define SENT_BACK_MAX 3
 
+static bool is_for_others(const struct bb__conn_context *context, const struct bb__shared_message *message)
+{
+    return context->group != BB_GROUP_ANY && message->stamp.sent_back < UINT8_MAX &&
+           bb__conn_is_for_others(context, context->scratch, message) &&
+           bb__clock_us() < message->stamp.since + (uint64_t)BB_CANARY_PASSING * 1000;
+}
+
+static bool is_useless(const struct bb__conn_context *context, const struct bb__shared_message *message)
+{
+    return message->stamp.sent_back < SENT_BACK_MAX &&
+           !bb__conn_is_for_us(context, context->scratch, message);
+}
+
 enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn_context *context,
                                        const struct bb__shared_queue *shared_queue,
                                        struct bb__event_pace *lost, struct bb__conn **conn)
@@ -78,9 +91,10 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
         return BB_RECEIVED_NOTHING;
     }
     if (message.fd_count == 0) return BB_RECEIVED_NUDGE;
-    if (!bb__conn_is_for_us(context, context->scratch, &message) && message.stamp.sent_back < SENT_BACK_MAX &&
+    bool others = is_for_others(context, &message);
+    if ((others || is_useless(context, &message)) &&
         bb__shared_queue_send_back(shared_queue, context->scratch, &message) == BB_OK)
-        return BB_RECEIVED_MESSAGE;
+        return others ? BB_RECEIVED_OTHERS : BB_RECEIVED_MESSAGE;
     *conn = bb__conn_receive(context, context->scratch, &message);
     if (*conn)
         bb__conn_set_add(set, *conn);
@@ -216,16 +230,25 @@ static bool is_idle(const struct bb__conn *conn)
     return conn->state == BB_CONN_HEAD && !conn->set.is_ready && !bb__conn_has_unsent(conn);
 }
 
+bool bb__conn_set_pass_one_idle(struct bb__conn_set *set, struct bb__conn_context *context,
+                                struct bb__conn *conn, const struct bb__shared_queue *shared_queue,
+                                enum bb__group group)
+{
+    bb__conn_set_unwatch(set, conn);
+    conn->group = (uint8_t)group;
+    if (pass_on(set, context, conn, shared_queue)) return true;
+    conn->group = BB_GROUP_ANY;
+    (void)bb__conn_set_settle(set, context, conn, BB_CONN_WAIT);
+    return false;
+}
+
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
                             const struct bb__shared_queue *shared_queue)
 {
     for (struct bb__conn *conn = set->conns, *next; conn; conn = next) {
         next = conn->set.next;
         if (!is_idle(conn)) continue;
-        bb__conn_set_unwatch(set, conn);
-        if (pass_on(set, context, conn, shared_queue)) continue;
-        (void)bb__conn_set_settle(set, context, conn, BB_CONN_WAIT);
-        return false;
+        if (!bb__conn_set_pass_one_idle(set, context, conn, shared_queue, BB_GROUP_ANY)) return false;
     }
     return true;
 }

@@ -8,6 +8,7 @@
 #include "conn/conn_report.h"
 #include "conn/conn_transfer.h"
 #include "sockets/poller.h"
+#include "worker/canary.h"
 
 #include <stdatomic.h>
 
@@ -78,6 +79,7 @@ enum bb__received {                      /* from BB_RECEIVED_MESSAGE on, the que
                     BB_RECEIVED_MESSAGE,
                     BB_RECEIVED_LOST, /* a message whose descriptors are lost, because the process has no free
                                          ones */
+                    BB_RECEIVED_OTHERS, /* a message for another group (canary.h), which was sent back */
 };
 
 /* Takes a message from the shared queue. *conn: the connection in the message. The set owns the connection,
@@ -102,6 +104,12 @@ static inline bool bb__conn_set_may_be_asked(const struct bb__conn_set *set)
         if (bb__timeout_oldest(&set->timeouts, receiving[i])) return true;
     return set->ready_first != NULL;
 }
+
+/* Passes on a connection whose client is idle, for the lanes of a group. False: the shared queue has no room
+ * now, and the connection is watched. */
+bool bb__conn_set_pass_one_idle(struct bb__conn_set *set, struct bb__conn_context *context,
+                                struct bb__conn *conn, const struct bb__shared_queue *shared_queue,
+                                enum bb__group group);
 
 /* Passes on the connections whose client is idle or has not sent a whole head. False: the shared queue has no
  * room for some of them now. */

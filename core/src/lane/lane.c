@@ -185,6 +185,8 @@ static void tick(struct bb_lane *lane)
     bb__conn_set_look(&lane->set, context->now);
     if (!context->draining && bb__worker_drains(lane->worker)) bb__lane_begin_drain(lane);
     if (lane->accept.paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
+    if (lane->canary.avoids_until > 0 && context->now >= lane->canary.avoids_until)
+        bb__lane_end_avoiding(lane);
     if (context->draining) bb__lane_check_drain(lane);
     if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane, lane->pick.again);
     tell_rest(lane);
@@ -272,6 +274,8 @@ static int wait_time(struct bb_lane *lane)
         uint64_t resume = bb__lane_resumes(lane);
         wait = sooner(wait, resume > now ? (int)(resume - now) : 0);
     }
+    uint64_t avoids = lane->canary.avoids_until;
+    if (avoids > 0) wait = sooner(wait, avoids > now ? (int)(avoids - now) : 0);
     if (lane->drain.handing_over || lane->drain.standing_by) wait = sooner(wait, BB_RETRY);
     if (lane->context.log) wait = sooner(wait, bb__access_log_wait(lane->context.log, now));
     uint64_t reports = bb__conn_reports_due(&lane->context);

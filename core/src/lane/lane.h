@@ -82,6 +82,10 @@ struct bb_lane {
         uint64_t log_last; /* lane_log.c: ms, when the lane had drained; 0: more lines may come */
     } drain;
 
+    struct {                   /* lane_canary.c */
+        uint64_t avoids_until; /* ms; until then the set does not have the shared queue; 0: it may have it */
+    } canary;
+
     struct {                              /* limit how often each kind of event is reported */
         struct bb__event_pace unnamed;    /* reply_named.c: files that were not sent */
         struct bb__event_pace exhausted;  /* no descriptors, no memory */
@@ -209,6 +213,12 @@ void bb__lane_rescan(struct bb_lane *lane);
  * sources, the lane pauses. */
 void bb__lane_watch_and_unlock(struct bb_lane *lane);
 
+/* Takes the shared queue out of the set for BB_AVOID_TIME (ms), because a message in it is for the lanes of
+ * another group (canary.h). */
+#define BB_AVOID_TIME 10
+void bb__lane_avoid_shared_queue(struct bb_lane *lane);
+void bb__lane_end_avoiding(struct bb_lane *lane);
+
 /* Watches the shared queue while the lane drains. */
 void bb__lane_watch_shared_queue(struct bb_lane *lane);
 
@@ -333,6 +343,19 @@ bool bb__lane_pass_all(struct bb_lane *lane);
 /* Takes a connection from the shared queue. *served: the connection, if it has a request, else NULL. Returns
  * BB_OK, or BB_AGAIN if the queue is empty or no descriptor is free. */
 int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served);
+
+/* ---- lane_canary.c: the workers of a new release serve beside the former workers ---- */
+
+/* The lane's group (canary.h). A lane that drains takes messages for any group. */
+static inline enum bb__group bb__lane_group(const struct bb_lane *lane)
+{
+    return lane->context.draining
+               ? BB_GROUP_ANY
+               : bb__canary_group(lane->worker->scoreboard, lane->intake.slot, lane->context.now);
+}
+
+/* Watches a connection after a response, or passes it on to the other group (canary.h). */
+void bb__lane_place(struct bb_lane *lane, struct bb__conn *conn);
 
 /* ---- lane_drain.c ---- */
 

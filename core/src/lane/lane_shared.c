@@ -22,11 +22,13 @@ static bool take(struct bb_lane *lane, struct bb__conn **conn)
     struct bb__event_pace *lost = &lane->paces.lost;
     bool nudged = false;
     enum bb__received received;
+    lane->context.group = bb__lane_group(lane);
     do {
         received = bb__conn_set_receive(&lane->set, &lane->context, shared_queue, lost, conn);
         nudged = nudged || received == BB_RECEIVED_NUDGE;
     } while (received == BB_RECEIVED_NUDGE);
     if (nudged) hear_nudge(lane);
+    if (received == BB_RECEIVED_OTHERS) bb__lane_avoid_shared_queue(lane);
     if (received == BB_RECEIVED_LOST) atomic_store(&lane->worker->room.exhausted, true);
     /* The kernel may have reported events to a lane that has ended, so the I/O thread must watch. */
     if (nudged || received >= BB_RECEIVED_MESSAGE) lane->turn.not_alone = BB_IN_A_ROW;

@@ -96,6 +96,8 @@ static inline void go_on(struct bb_lane *lane)
     enum bb__conn_next next = bb__conn_response_done(conn, &lane->context);
     if (next == BB_CONN_AGAIN && lane->pick.in_a_row < BB_IN_A_ROW)
         lane->pick.again = conn;
+    else if (next == BB_CONN_WAIT && bb__canary_is_there(lane->worker->scoreboard, lane->context.now))
+        bb__lane_place(lane, conn);
     else
         (void)bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }

@@ -3,6 +3,15 @@
  * lane has room for connections. */
 #include "lane/lane.h"
 
+/* source: NULL: all sources. */
+static void forget_events(struct bb_lane *lane, const struct bb__source *source)
+{
+    for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
+        struct bb__poller_event *event = &lane->set.batch.events[i];
+        if (source ? event->data.ptr == source : bb__lane_is_source_event(event)) event->data.ptr = NULL;
+    }
+}
+
 static void unwatch(struct bb_lane *lane, bool nudges)
 {
     pthread_mutex_lock(&lane->worker->lock);
@@ -11,10 +20,7 @@ static void unwatch(struct bb_lane *lane, bool nudges)
     if (nudges) bb__worker_nudge(lane->worker);
     pthread_mutex_unlock(&lane->worker->lock);
     lane->accept.from = NULL;
-    for (int i = lane->set.batch.next; i < lane->set.batch.count; i++) {
-        struct bb__poller_event *event = &lane->set.batch.events[i];
-        if (bb__lane_is_source_event(event)) event->data.ptr = NULL;
-    }
+    forget_events(lane, NULL);
 }
 
 void bb__lane_unwatch_sources(struct bb_lane *lane)
@@ -66,6 +72,25 @@ void bb__lane_watch_sources(struct bb_lane *lane)
 void bb__lane_rescan(struct bb_lane *lane)
 {
     pthread_mutex_lock(&lane->worker->lock);
+    bb__intake_remove_sources(&lane->intake, lane->worker);
+    bb__lane_watch_and_unlock(lane);
+}
+
+void bb__lane_avoid_shared_queue(struct bb_lane *lane)
+{
+    pthread_mutex_lock(&lane->worker->lock);
+    lane->intake.avoids_queue = true;
+    bb__poller_remove(lane->intake.poller, lane->worker->shared.queue.out);
+    pthread_mutex_unlock(&lane->worker->lock);
+    forget_events(lane, &lane->worker->shared.source);
+    lane->canary.avoids_until = lane->context.now + BB_AVOID_TIME;
+}
+
+void bb__lane_end_avoiding(struct bb_lane *lane)
+{
+    lane->canary.avoids_until = 0;
+    pthread_mutex_lock(&lane->worker->lock);
+    lane->intake.avoids_queue = false;
     bb__intake_remove_sources(&lane->intake, lane->worker);
     bb__lane_watch_and_unlock(lane);
 }

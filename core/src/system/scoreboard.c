@@ -72,6 +72,7 @@ struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard)
         atomic_store(&scoreboard->slots[i].leaves, false);
         atomic_store(&scoreboard->slots[i].paused, false);
         atomic_store(&scoreboard->slots[i].done, false);
+        atomic_store(&scoreboard->slots[i].canary, false);
         atomic_store(&scoreboard->slots[i].taking, 0);
         note_used(scoreboard, i + 1);
         return &scoreboard->slots[i];
@@ -215,7 +216,7 @@ static bool takes_more(const struct bb__slot *slot)
            !atomic_load_explicit(&slot->paused, memory_order_relaxed);
 }
 
-static bool would_take(const struct bb__slot *slot)
+bool bb__scoreboard_would_take(const struct bb__slot *slot)
 {
     unsigned char idle = atomic_load_explicit(&slot->idle, memory_order_relaxed);
     return (idle == BB_IDLE || idle == BB_IDLE_DOUBTED) && takes_more(slot);
@@ -246,7 +247,7 @@ static bool all_are_idle(const struct bb_scoreboard *scoreboard, unsigned used, 
 {
     for (unsigned i = 0; i < used; i++)
         if (atomic_load_explicit(&scoreboard->slots[i].pid, memory_order_relaxed) == pid &&
-            !would_take(&scoreboard->slots[i]))
+            !bb__scoreboard_would_take(&scoreboard->slots[i]))
             return false;
     return true;
 }
@@ -257,7 +258,9 @@ bool bb__scoreboard_process_is_idle(const struct bb_scoreboard *scoreboard, int 
     int looked_at = own_pid;
     for (unsigned i = 0; i < used; i++) {
         int pid = atomic_load_explicit(&scoreboard->slots[i].pid, memory_order_relaxed);
-        if (pid == 0 || pid == own_pid || pid == looked_at || !would_take(&scoreboard->slots[i])) continue;
+        if (pid == 0 || pid == own_pid || pid == looked_at ||
+            !bb__scoreboard_would_take(&scoreboard->slots[i]))
+            continue;
         if (all_are_idle(scoreboard, used, pid)) return true;
         looked_at = pid;
     }
@@ -269,7 +272,7 @@ unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, i
     unsigned used = atomic_load_explicit(&scoreboard->used, memory_order_relaxed), idle = 0;
     for (unsigned i = 0; i < used && idle < most; i++) {
         const struct bb__slot *slot = &scoreboard->slots[i];
-        if (!would_take(slot)) continue;
+        if (!bb__scoreboard_would_take(slot)) continue;
         int pid = atomic_load_explicit(&slot->pid, memory_order_relaxed);
         idle += pid != 0 && pid != own_pid;
     }

@@ -26,6 +26,13 @@ enum bb__scoreboard_idle {
     BB_IDLE_SILENT,  /* the lane did not take the request, so the lane does not count as idle */
 };
 
+/* A lane, or the lanes that a connection is for (canary.h). */
+enum bb__group {
+    BB_GROUP_ANY, /* there is no canary, or it is not known whether the lane belongs to the canary */
+    BB_GROUP_FORMER,
+    BB_GROUP_CANARY,
+};
+
 struct bb__slot {
     _Alignas(BB_CACHE_LINE) atomic_int pid; /* 0: the slot is free */
     atomic_uchar idle;                      /* enum bb__scoreboard_idle */
@@ -38,6 +45,7 @@ struct bb__slot {
     atomic_uint_fast64_t began;      /* ms, when the host got its current request; 0: the host has none */
     atomic_uint_fast64_t queue_time; /* us, of the current or the last request */
     atomic_uint_fast64_t errors;     /* responses 5xx of the host, and requests past request_timeout */
+    atomic_bool canary;              /* see canary.h */
     /* Written rarely. */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, of the last bb_worker_beat(); 0: none */
     atomic_uint detached; /* connections that have left the worker; only in the slot of its first lane */
@@ -49,8 +57,9 @@ struct bb__slot {
 };
 
 /* Raise BB_LAYOUT with each change of struct bb_scoreboard, of struct bb__slot, of struct bb__shared_stamp
- * (shared_queue.h), or of LAYOUT (conn_transfer.c). During a deploy, processes of two versions share the
- * scoreboard and the shared queue only if the two versions have the same BB_LAYOUT. */
+ * (shared_queue.h), or of LAYOUT (conn_transfer.c). A field in a gap needs none, if 0 means that nobody has
+ * written it. During a deploy, processes of two versions share the scoreboard and the shared queue only if
+ * the two versions have the same BB_LAYOUT. */
 #define BB_LAYOUT 2
 
 struct bb__scoreboard_layout {
@@ -61,9 +70,15 @@ struct bb__scoreboard_layout {
 
 struct bb_scoreboard {
     struct bb__scoreboard_layout layout;
-    atomic_uint used;       /* slots from this number on were never used */
-    atomic_bool draining;   /* bb_scoreboard_set_draining(). Each response reads this cache line */
-    atomic_bool taken_over; /* bb_scoreboard_set_taken_over() */
+    atomic_uint used;               /* slots from this number on were never used */
+    atomic_bool draining;           /* bb_scoreboard_set_draining(). Each response reads this cache line */
+    atomic_bool taken_over;         /* bb_scoreboard_set_taken_over() */
+    struct {                        /* canary.h */
+        atomic_uint_fast64_t until; /* ms; then the groups get no shares any more. 0: there is no canary */
+        atomic_int lanes, former_lanes;
+        atomic_int ahead;   /* how far the canary has more than its share, in requests times lanes */
+        atomic_uint passed; /* ms, when a connection was last passed on; the low bits of the time */
+    } canary;
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
     atomic_uint_fast64_t slow_readers, slow_senders;    /* see struct bb_scoreboard_slow */
@@ -76,6 +91,9 @@ void bb__scoreboard_give_back(struct bb__slot *slot);
 
 /* Returns how many lanes of other processes are idle and would take a request. Counts up to `most`. */
 unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, int own_pid, unsigned most);
+
+/* Returns whether the lane of the slot is idle and would take a request. */
+bool bb__scoreboard_would_take(const struct bb__slot *slot);
 
 /* Changes BB_IDLE to BB_IDLE_DOUBTED for all lanes of other processes, because these lanes should take a
  * waiting request. */

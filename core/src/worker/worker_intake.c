@@ -68,7 +68,8 @@ static bool add_listeners(struct bb__intake *lane, struct bb_worker *worker)
 bool bb__intake_add_sources(struct bb__intake *lane, struct bb_worker *worker)
 {
     if (!lane->watching || lane->held || bb__worker_has_paused_accepting(worker)) return true;
-    return add_listeners(lane, worker) &&
+    if (!add_listeners(lane, worker)) return false;
+    return lane->avoids_queue ||
            bb__poller_add_shared(lane->poller, worker->shared.queue.out, &worker->shared.source) == BB_OK;
 }
 

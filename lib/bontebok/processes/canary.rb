@@ -9,8 +9,9 @@ module Bontebok
   class Canary
     # Requests that the new workers must have served when the time is over.
     LEAST = 200
-    FEW = "got fewer than #{LEAST} requests: a longer --for, or clients that connect more often, may help".freeze
-    # Seconds between two looks. A worker that ends loses what it has counted since the last look.
+    FEW = "got fewer than #{LEAST} requests: a longer --for may help".freeze
+    # Seconds between two looks. A worker that ends loses what it has counted since the last look. The new workers have
+    # their share for four looks (WorkerLinks#share_with).
     INTERVAL = 0.25
 
     # The workers of a generation, and what they have done since the beginning.
@@ -81,13 +82,15 @@ module Bontebok
       Group.new(name, (pids & @alive).size, *sums)
     end
 
-    # Reads the numbers of all workers: pid => [requests, errors].
+    # Reads the numbers of all workers: pid => [requests, errors]. Lets the new workers have their share of the requests
+    # until the next look.
     def look
       numbers = @worker_links.processes.to_h { |process| [process[:pid], process.values_at(:requests, :errors)] }
       parents = numbers.to_h { |pid, _| [pid, parent(pid)] }.compact
       @alive = parents.keys
       @fresh |= @alive.select { |pid| parents[pid] == @master }
       @seen.merge!(numbers.slice(*@alive, *@seen.keys))
+      @worker_links.share_with(@fresh & @alive)
     end
 
     # The pid of the process's parent; nil: it has ended.

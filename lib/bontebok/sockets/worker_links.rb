@@ -120,6 +120,12 @@ module Bontebok
       @scoreboard.draining = value
     end
 
+    # For the next second, the workers with these pids and the other ones each get a share of the requests on kept-alive
+    # connections, in proportion to their threads.
+    def share_with(pids)
+      @scoreboard.share_with(pids)
+    end
+
     # Called before the workers end, if another server shares the queue and continues. The workers give it their
     # connections.
     def hand_over

@@ -6,7 +6,9 @@ require "bontebok/processes/canary"
 
 # The verdict about the first workers of a new generation. The children of this process are the canary.
 class CanaryVerdictTest < Support::TestCase
-  Links = Struct.new(:processes)
+  Links = Struct.new(:processes, :shared) do
+    def share_with(pids) = self.shared = pids
+  end
   OLD = 1 # the process 1 is no child of this process
 
   def setup
@@ -46,6 +48,13 @@ class CanaryVerdictTest < Support::TestCase
     @links.processes.pop
     assert_equal(:few, Bontebok::Clock.stub(:now, 60) { @canary.verdict })
     assert_match(/^canary           0       190       0 /, @canary.table)
+  end
+
+  def test_the_living_new_workers_get_their_share
+    assert_equal [@child], @links.shared
+    @links.processes.pop
+    Bontebok::Clock.stub(:now, 1) { @canary.verdict }
+    assert_equal [], @links.shared
   end
 
   def test_the_table_compares_both
