@@ -12,10 +12,11 @@
  *
  * Two rules hold in every file. First, a call that may run Ruby code may leave by longjmp(), so no function
  * holds memory or a descriptor across such a call. One rb_ensure() around the whole loop (rb_lane.c) ends an
- * unfinished request. Second, a pointer into a Ruby object is taken after the last call that may run Ruby
- * code or release the GVL. If something is allocated before the last use of the pointer, RB_GC_GUARD(object)
- * comes after that use. Otherwise a compacting GC may move the object, and with it the bytes of a short
- * String.
+ * unfinished request. Second, a pointer into a Ruby object, or to the struct of one that can be closed, is
+ * taken after the last call that may run Ruby code or release the GVL. Conversions such as NUM2INT() may run
+ * Ruby code. If a pointer is needed for longer, it points into a frozen copy. If something is allocated
+ * before the last use of the pointer, RB_GC_GUARD(object) comes after that use. Otherwise a compacting GC may
+ * move the object, and with it the bytes of a short String.
  */
 #ifndef RB_BONTEBOK_H
 #define RB_BONTEBOK_H

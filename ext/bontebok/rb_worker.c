@@ -150,10 +150,10 @@ static VALUE is_unix_socket(int fd)
  * of a request that names no authority. Returns the listener's number. */
 static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
 {
-    struct face *face = face_of(self);
     VALUE name_text = bbr_fixed(rb_obj_as_string(name));
     VALUE port_text = bbr_fixed(rb_obj_as_string(port));
     int descriptor = NUM2INT(fd);
+    struct face *face = face_of(self);
     long number = RARRAY_LEN(face->listeners);
     if (number >= BBR_LISTENERS_MAX) rb_raise(rb_eArgError, "more than %d listeners", BBR_LISTENERS_MAX);
 
@@ -168,7 +168,8 @@ static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
  * through this pair. Call share_queue before the first lane is made. */
 static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
 {
-    int code = bb_worker_share_queue(face_of(self)->worker->core, NUM2INT(in), NUM2INT(out));
+    int in_fd = NUM2INT(in), out_fd = NUM2INT(out);
+    int code = bb_worker_share_queue(face_of(self)->worker->core, in_fd, out_fd);
     if (code < 0) bbr_raise(code);
     return Qnil;
 }
@@ -228,8 +229,10 @@ static VALUE worker_events(VALUE self)
  *   byte 3   no connection can be accepted, because descriptors have run out */
 static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
 {
+    int descriptor = NUM2INT(fd);
     if (RSTRING_LEN(StringValue(bytes)) != BB_TELLS) rb_raise(rb_eArgError, "not %d bytes", BB_TELLS);
-    bb_worker_tell(face_of(self)->worker->core, NUM2INT(fd), RSTRING_PTR(bytes));
+    bb_worker_tell(face_of(self)->worker->core, descriptor, RSTRING_PTR(bytes));
+    RB_GC_GUARD(bytes);
     return Qnil;
 }
 
@@ -290,8 +293,8 @@ static VALUE worker_reopen_logs(VALUE self)
  * other workers accept connections. 0: no report. */
 static VALUE worker_out_of_band_after(VALUE self, VALUE requests)
 {
-    struct bbr_worker *worker = face_of(self)->worker;
     long count = NUM2LONG(requests);
+    struct bbr_worker *worker = face_of(self)->worker;
     if (count < 0 || count > INT32_MAX + 1L) rb_raise(rb_eArgError, "no number of requests: %ld", count);
     worker->out_of_band = count > 0 ? worker->requests + (uint64_t)count : BBR_NEVER;
     worker->out_of_band_latest = count > 0 ? worker->requests + (uint64_t)count * LATEST : BBR_NEVER;
@@ -309,7 +312,8 @@ static VALUE worker_beat(VALUE self)
 /* show_detached(count): shows on the scoreboard how many connections have outlived their requests. */
 static VALUE worker_show_detached(VALUE self, VALUE count)
 {
-    bb_worker_show_detached(face_of(self)->worker->core, NUM2UINT(count));
+    unsigned detached = NUM2UINT(count);
+    bb_worker_show_detached(face_of(self)->worker->core, detached);
     return Qnil;
 }
 

@@ -10,11 +10,12 @@ static ID id_chomp;
 
 /* The arguments of gets: (separator = $/, limit = nil, chomp: false). */
 struct line_form {
-    VALUE separator; /* nil: the whole rest is one line; empty: paragraphs */
+    VALUE separator; /* a frozen String; nil: the whole rest is one line; empty: paragraphs */
     long limit;      /* bytes of a line before chomp; negative: no limit */
     bool chomp;
 };
 
+/* While a reader waits for an unbuffered body, another thread may change the application's String. */
 static struct line_form form_of(int argc, VALUE *argv)
 {
     VALUE first, second, options, chomp = Qundef;
@@ -29,6 +30,7 @@ static struct line_form form_of(int argc, VALUE *argv)
         form.separator = string;
         if (!NIL_P(second)) form.limit = NUM2LONG(second);
     }
+    if (!NIL_P(form.separator)) form.separator = rb_str_new_frozen(form.separator);
     return form;
 }
 

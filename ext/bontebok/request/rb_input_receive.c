@@ -84,15 +84,17 @@ struct bb_slice bbr_input_received(struct input *input)
     return bbr_input_window(input); /* empty after BB_EOF */
 }
 
+/* During each wait, another thread may change the String or freeze it. The position moves only past bytes
+ * that the String has got. */
 VALUE bbr_input_take_received(struct input *input, VALUE string, long wanted, bool partial)
 {
     while (RSTRING_LEN(string) < wanted) {
         struct bb_slice bytes = bbr_input_received(input);
-        size_t missing = (size_t)(wanted - RSTRING_LEN(string));
-        if (bytes.len > missing) bytes.len = missing;
-        if (bytes.len == 0) break;
-        input->position += bytes.len;
+        long missing = wanted - RSTRING_LEN(string);
+        if (bytes.len == 0 || missing <= 0) break;
+        bytes.len = bbr_input_at_most(bytes.len, (size_t)missing);
         rb_str_cat(string, bytes.at, (long)bytes.len);
+        input->position += bytes.len;
         if (partial) break;
     }
     return string;

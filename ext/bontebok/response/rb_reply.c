@@ -290,12 +290,12 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
                  NIL_P(response) ? "an object" : "an Array", bbr_class_name(triplet));
 
     VALUE body = RARRAY_AREF(response, 2);
-    bool plain = !RB_SPECIAL_CONST_P(body) && RBASIC_CLASS(body) == rb_cArray;
-    if (!plain && rb_respond_to(body, id_close)) exchange->body = body;
-
     exchange->status = RARRAY_AREF(response, 0);
     exchange->headers = RARRAY_AREF(response, 1);
     exchange->partial = Qnil;
+    bool plain = !RB_SPECIAL_CONST_P(body) && RBASIC_CLASS(body) == rb_cArray;
+    if (!plain && rb_respond_to(body, id_close)) exchange->body = body; /* may change the Array */
+
     if (RB_UNLIKELY(exchange->request->head.upgrade))
         begin_upgradable(exchange);
     else
@@ -308,7 +308,6 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
         reply_array(exchange, body);
     else
         reply_body(exchange, body);
-    RB_GC_GUARD(response);
 }
 
 void bbr_reply_interim(struct bbr_exchange *exchange, int status, VALUE headers)

@@ -142,16 +142,19 @@ void bbr_stream_put(VALUE self, VALUE part, bool last)
 
 /* ---- reading ---- */
 
-/* Appends bytes to the String, at most `most`. Returns false at the end. */
-static bool receive_once(VALUE self, VALUE string, size_t most)
+/* Appends bytes to the String, until it has `wanted` bytes. Returns false at the end. Takes no bytes from the
+ * client that the String cannot get: during the wait, another thread may change the String or freeze it. */
+static bool receive_once(VALUE self, VALUE string, long wanted)
 {
     struct stream *stream = bbr_stream_of(self);
     char window[WINDOW];
     size_t got;
     int code;
     do {
-        if (stream->dropped) return false;
-        code = bb_stream_read(stream->core, window, most < WINDOW ? most : WINDOW, &got);
+        long missing = wanted - RSTRING_LEN(string);
+        if (stream->dropped || missing <= 0) return false;
+        rb_check_frozen(string);
+        code = bb_stream_read(stream->core, window, missing < WINDOW ? (size_t)missing : WINDOW, &got);
         if (code == BB_AGAIN) await(self, BB_STREAM_READABLE);
     } while (code == BB_AGAIN);
     if (code != BB_OK) return false;
@@ -166,7 +169,7 @@ VALUE bbr_stream_receive(int argc, VALUE *argv, VALUE self, bool partial)
     long wanted = bbr_read_length(length);
     VALUE string = NIL_P(buffer) ? rb_str_new(NULL, 0) : rb_str_resize(StringValue(buffer), 0);
     while (RSTRING_LEN(string) < wanted) {
-        if (!receive_once(self, string, (size_t)(wanted - RSTRING_LEN(string)))) break;
+        if (!receive_once(self, string, wanted)) break;
         if (partial) break;
     }
     return RSTRING_LEN(string) == 0 && wanted > 0 ? Qnil : string;

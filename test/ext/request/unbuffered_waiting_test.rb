@@ -68,6 +68,38 @@ class UnbufferedWaitingTest < Support::LaneCase
     end
   end
 
+  # The line ends at the separator that `gets` was called with.
+  def test_another_thread_changes_the_separator_of_a_reader_that_waits
+    ["|", "|" * 40].each do |separator|
+      with_body_to_come(CHUNKED) do |input, client|
+        given = separator.dup
+        reader = waiting { input.gets(given) }
+        given.replace("-" * separator.size)
+        client.write("2a\r\na#{separator.ljust(41, '.')}\r\n0\r\n\r\n")
+
+        assert_equal "a#{separator}", reader.value
+      end
+    end
+  end
+
+  # Bytes of the body that the reader does not return stay for the next read.
+  def test_another_thread_changes_the_buffer_of_a_reader_that_waits
+    with_body_to_come(LENGTH) do |input, client|
+      buffer = +""
+      reader = waiting { input.read(2, buffer) }
+      buffer.replace("....")
+      client.write("abc")
+
+      assert_equal ["....", "abc"], [reader.value, input.readpartial(9)]
+      reader = waiting { input.read(2, buffer) }
+      buffer.freeze
+      client.write("def")
+
+      assert_raises(FrozenError) { reader.value }
+      assert_equal "def", input.read
+    end
+  end
+
   def test_the_garbage_collector_may_run_at_any_time
     with_body_to_come(LENGTH) do |input, client|
       client.write("abc")

@@ -109,6 +109,15 @@ class ReplyTest < Support::LaneCase
     assert_equal([%w[1], %w[2], []], %w[x-a x-b x-c].map { |name| response.all(name) })
   end
 
+  def test_a_body_may_change_the_triplet_while_the_server_reads_it
+    triplet = [200, { "x-a" => "1" }, body = Object.new]
+    body.define_singleton_method(:respond_to_missing?) { |*| triplet.replace([500, {}, []]) && false }
+    body.define_singleton_method(:each) { |&block| block.call("whole") }
+    response = response_to(triplet)
+
+    assert_equal [200, "1", "whole"], [response.status, response["x-a"], response.body]
+  end
+
   private
 
   def response_to(returned)

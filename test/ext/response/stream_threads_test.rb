@@ -42,6 +42,28 @@ class StreamThreadsTest < Support::LaneCase
     end
   end
 
+  def test_another_thread_changes_the_buffer_of_a_reader_that_waits
+    server = serve { [101, { "upgrade" => "x" }, ->(stream) { @stream = stream }] }
+    server.connect do |client|
+      client.write(http("Connection: upgrade", "Upgrade: x"))
+      client.read_response
+      await_stream(server)
+      buffer = +""
+      reader = waiting { @stream.read(2, buffer) }
+      buffer.replace("....")
+      client.write("abc")
+
+      assert_equal ["....", "abc"], [reader.value, @stream.readpartial(9)]
+      reader = waiting { @stream.read(2, buffer) }
+      buffer.freeze
+      client.write("def")
+
+      assert_raises(FrozenError) { reader.value }
+      assert_equal "def", @stream.readpartial(9)
+      @stream.close
+    end
+  end
+
   private
 
   # Returns the value of the block, or the class of its exception.

@@ -69,6 +69,14 @@ module Support
       GC.auto_compact = former
     end
 
+    # Returns a thread that waits in the block.
+    def waiting(&)
+      thread = Thread.new(&)
+      thread.report_on_exception = false
+      eventually(5, "the wait of a thread") { thread.status == "sleep" }
+      thread
+    end
+
     def under_gc_stress
       GC.stress = STRESS
       yield

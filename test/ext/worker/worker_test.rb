@@ -45,6 +45,17 @@ class WorkerTest < Support::LaneCase
     assert_raises(Errno::EBADF) { worker.listen(1 << 20, "localhost", 80) }
   end
 
+  def test_an_argument_may_close_the_worker
+    { listen: %w[localhost 80], share_queue: [1], tell: ["abcd"], out_of_band_after: [], show_detached: [] }
+      .each do |method, others|
+        worker = Core::Worker.new
+        number = Object.new
+        number.define_singleton_method(:to_int) { worker.close || 1 }
+
+        assert_raises(RuntimeError, method) { worker.public_send(method, number, *others) }
+      end
+  end
+
   def test_each_listener_has_its_own_number_and_name
     (first, address), (second, other_address) = [unix_listener, tcp_listener]
     worker = Core::Worker.new
