@@ -150,14 +150,12 @@ module Bontebok
 
     # Streams that have outlived their requests may go on until the deadline.
     def wait_for_streams
-      wait_for_events until open_streams.zero? || late?
-      return if (count = open_streams).zero?
+      wait_for_events until @lanes.detached.streams.zero? || late?
+      return if (count = @lanes.detached.streams).zero?
 
       @log.error("streams were not finished in time: #{count}")
       @finished = false
     end
-
-    def open_streams = @lanes.detached.streams.count { |stream| !stream.closed? }
 
     # event: an event of the lanes, or the time by which the run must end.
     def handle(event)

@@ -40,14 +40,22 @@ module Bontebok
       @core.show_detached(@shown)
     end
 
-    # The number of open connections.
-    def size
-      all.count { |connection| !connection.closed? }
+    # The number of open connections of this class. No Array has the connections: the garbage collector may find such an
+    # Array on the stack of a thread that waits, and then it keeps all of them.
+    def size(kind = Object)
+      count = 0
+      @lock.synchronize do
+        @connections.each_key { |connection| count += 1 if connection.is_a?(kind) && !connection.closed? }
+      end
+      count
     end
 
-    # All streams, also those that are closed.
-    def streams
-      all.grep(Core::Stream)
+    # The number of open streams.
+    def streams = size(Core::Stream)
+
+    # Called once, when nothing else can end the streams.
+    def abort_streams
+      @lock.synchronize { @connections.keys }.grep(Core::Stream).each(&:abort)
     end
 
     # Called when the worker begins to end. Runs the hook. The block is called after the hook.
@@ -88,10 +96,6 @@ module Bontebok
 
     def ended?(count)
       count.zero? && !@hook.running?
-    end
-
-    def all
-      @lock.synchronize { @connections.keys }
     end
   end
 end

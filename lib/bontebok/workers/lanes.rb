@@ -111,7 +111,7 @@ module Bontebok
 
     # Called after #join. Resets streams, but hijacked sockets belong to the application. Frees the core's memory.
     def close
-      @detached.streams.each(&:abort)
+      @detached.abort_streams
       [*@lanes, @core].each(&:close)
     end
 
