@@ -11,14 +11,20 @@ static ID id_to_i, id_each, id_call, id_close, id_closed_p, id_owner, id_to_ary;
 
 /* ---- status and fields ---- */
 
-static void begin(struct bbr_exchange *exchange, VALUE status)
+/* Rack 2 allows any object with `to_i`. It is called once, and everything else uses its number. Returns 0 for
+ * an object that is no status. */
+static int number_of(VALUE status)
 {
     VALUE number = FIXNUM_P(status) ? status : rb_check_funcall(status, id_to_i, 0, NULL);
-    int code = FIXNUM_P(number) && FIX2LONG(number) == (int)FIX2LONG(number)
-                   ? bb_reply_begin(exchange->lane->core, (int)FIX2LONG(number))
-                   : BB_ESTATUS;
-    if (code == BB_ESTATUS) rb_raise(bbr_eInvalidReply, "the status is invalid: %+" PRIsVALUE, status);
-    if (RB_UNLIKELY(status == INT2FIX(101)) && !exchange->request->head.upgrade)
+    return FIXNUM_P(number) && FIX2LONG(number) == (int)FIX2LONG(number) ? (int)FIX2LONG(number) : 0;
+}
+
+/* given: what the application has returned as the status. */
+static void begin(struct bbr_exchange *exchange, int status, VALUE given)
+{
+    int code = bb_reply_begin(exchange->lane->core, status);
+    if (code == BB_ESTATUS) rb_raise(bbr_eInvalidReply, "the status is invalid: %+" PRIsVALUE, given);
+    if (RB_UNLIKELY(status == 101) && !exchange->request->head.upgrade)
         rb_raise(bbr_eInvalidReply, "the status is 101, but the client has not asked for an upgrade");
     bbr_reply_check(exchange, code);
 }
@@ -272,11 +278,11 @@ static void reply_body(struct bbr_exchange *exchange, VALUE body)
 
 /* The client offers other protocols. If the application chooses one of them by rack.protocol, the status of
  * the response is 101 (SPEC of Rack 3.1). */
-static void begin_upgradable(struct bbr_exchange *exchange)
+static void begin_upgradable(struct bbr_exchange *exchange, int status)
 {
-    VALUE protocol = bbr_protocol_chosen(exchange, exchange->headers), status = exchange->status;
-    bool accepts = !NIL_P(protocol) && FIXNUM_P(status) && FIX2INT(status) < 300;
-    begin(exchange, accepts ? INT2FIX(101) : status);
+    VALUE protocol = bbr_protocol_chosen(exchange, exchange->headers);
+    bool accepts = !NIL_P(protocol) && status >= 100 && status < 300;
+    begin(exchange, accepts ? 101 : status, exchange->status);
     VALUE name = rb_str_new_cstr("upgrade");
     if (accepts && NIL_P(rb_hash_lookup(exchange->headers, name))) add_line(exchange, name, protocol);
 }
@@ -296,10 +302,11 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
     bool plain = !RB_SPECIAL_CONST_P(body) && RBASIC_CLASS(body) == rb_cArray;
     if (!plain && rb_respond_to(body, id_close)) exchange->body = body; /* may change the Array */
 
+    int status = number_of(exchange->status);
     if (RB_UNLIKELY(exchange->request->head.upgrade))
-        begin_upgradable(exchange);
+        begin_upgradable(exchange, status);
     else
-        begin(exchange, exchange->status);
+        begin(exchange, status, exchange->status);
     add_fields(exchange, exchange->headers);
     if (RB_UNLIKELY(exchange->lane->worker->x_sendfile) && bbr_file_reply_named(exchange)) return;
     if (RB_UNLIKELY(!NIL_P(exchange->partial)))
@@ -312,7 +319,7 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
 
 void bbr_reply_interim(struct bbr_exchange *exchange, int status, VALUE headers)
 {
-    begin(exchange, INT2FIX(status));
+    begin(exchange, status, INT2FIX(status));
     add_fields(exchange, headers);
     bbr_reply_check(exchange, bb_reply_interim(exchange->lane->core));
 }

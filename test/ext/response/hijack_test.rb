@@ -167,6 +167,17 @@ class HijackTest < Support::LaneCase
     assert_nil seen
   end
 
+  def test_any_status_with_to_i_may_accept_a_protocol
+    { "200" => 101, "101 Switching" => 101, 299.9 => 101, "404" => 404 }.each do |given, sent|
+      server = serve { [given, { "rack.protocol" => "b" }, lambda(&:close)] }
+      server.connect do |client|
+        client.write(http("Connection: upgrade", "Upgrade: b"))
+
+        assert_equal sent, client.read_response.status, given.inspect
+      end
+    end
+  end
+
   private
 
   def thread_seconds = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)

@@ -35,6 +35,14 @@ class ReplyTest < Support::LaneCase
     end
   end
 
+  def test_the_status_is_asked_once_for_its_number
+    numbers = [200, 101]
+    status = Object.new.tap { |object| object.define_singleton_method(:to_i) { numbers.shift } }
+
+    assert_equal 200, response_to([status, {}, []]).status
+    assert_equal [101], numbers
+  end
+
   def test_an_invalid_status_is_reported
     [99, 1000, -200, 1 << 40, 1 << 80, nil, "", "x", :ok, Object.new, [200]].each do |given|
       assert_fault(/status/, [given, {}, []])

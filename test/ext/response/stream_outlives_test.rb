@@ -175,9 +175,11 @@ class StreamOutlivesTest < Support::LaneCase
   end
 
   def test_a_101_needs_an_upgrade
-    server = serve { [101, { "upgrade" => "echo" }, []] }
+    [101, "101", 101.5].each do |status|
+      server = serve { [status, { "upgrade" => "echo" }, []] }
 
-    assert_equal 500, server.get.status
-    assert_match(/101/, server.next_report.error.message)
+      assert_equal 500, server.get.status, status.inspect
+      assert_match(/101/, server.next_report.error.message)
+    end
   end
 end
