@@ -39,6 +39,7 @@ module Bontebok
       check
       open_listeners
       start_lanes
+      # The new thread copies the delay of interrupts, so that the application cannot end it.
       @keeper = Thread.handle_interrupt(Object => :never) { Thread.new { keep } }
     rescue ThreadError, SystemCallError => e
       raise StartError, "cannot start the server: #{e.message}"
@@ -110,23 +111,21 @@ module Bontebok
       @addresses.each { |address| @log.info("listening on #{address}") }
     end
 
-    # The keeper's loop. Ends when all lanes have ended, and all streams. If the program exits, Ruby kills this thread,
-    # even if it has not begun. The kill is delayed until the `ensure` applies.
+    # The keeper's loop. Ends when all lanes have ended, and all streams. If the program exits, Ruby kills the threads
+    # of the lanes, and so they end.
     def keep
       Thread.current.name = "bontebok"
-      Thread.handle_interrupt(Object => :immediate) do
-        wait_for_events until @lanes_ended
-        @lanes.join
-        wait_for_streams
-      end
-      @lanes.close
-      @lanes = nil
+      wait_for_events until @lanes_ended
+      @lanes.join
+      wait_for_streams
     rescue Exception => e # rubocop:disable Lint/RescueException
       @log.error("the server ends: its thread has failed", e)
       @finished = false
       @lanes.drain
       @lanes.join
     ensure
+      @lanes.close
+      @lanes = nil
       close
     end
 
@@ -143,9 +142,9 @@ module Bontebok
       @lanes_ended ? STREAM_INTERVAL : @deadline && (@deadline - Clock.now).clamp(0, LONGEST_STEP)
     end
 
-    # If the lanes end without a drain, because their threads have failed, there is no time for streams.
+    # If the lanes end without a drain, because the program exits, there is no time for streams.
     def late?
-      @deadline.nil? || @deadline <= Clock.now
+      @deadline.nil? || @deadline <= Clock.now || @lanes.process.exits?
     end
 
     # Streams that have outlived their requests may go on until the deadline.
@@ -184,8 +183,8 @@ module Bontebok
       @lanes.cut
     end
 
-    # Also called after a failed start, or if the keeper was killed. Releases the lanes, so that the garbage collector
-    # frees what the keeper has not freed.
+    # Also called after a failed start. Releases the lanes, so that the garbage collector frees what the keeper has not
+    # closed.
     def close
       @listeners&.end_for_all do
         @lanes&.drain

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 require "bontebok/bontebok"
-require_relative "../system/main_thread"
 require_relative "detached_connections"
 require_relative "drain_hook"
 require_relative "out_of_band"
 require_relative "own_process"
 require_relative "rack_env"
 require_relative "request_limits"
+require_relative "serving_threads"
 
 module Bontebok
   # The core's worker of this process, and its lanes. A lane is the core's struct for one thread that serves requests.
@@ -19,10 +19,6 @@ module Bontebok
   #   :busy           the first request since #rest was true
   #   :leave          the application asks this process to end, or has damaged it (OwnProcess); the lanes still serve
   class Lanes
-    # Thread variable of a thread whose #serve has begun. A thread that is killed earlier would get no successor.
-    SERVES = :bontebok_serves
-    private_constant :SERVES
-
     # The number of requests after which :max_requests is pushed; 0: never.
     attr_reader :request_limit
 
@@ -40,7 +36,6 @@ module Bontebok
       @log = log
       @hooks = config.hooks
       @events = events
-      @lock = Mutex.new
       @core = Core::Worker.new(config.core_settings)
       hook = DrainHook.new(@hooks, worker, log: log)
       @detached = DetachedConnections.new(config.seconds(:hijack_timeout), hook: hook, core: @core, log: log)
@@ -49,6 +44,7 @@ module Bontebok
       @core.start_io_thread
       listen
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }
+      @threads = ServingThreads.new(@lanes, hooks: @hooks, process: process, log: log) { events.push(:lanes_ended) }
       @request_limits = RequestLimits.new(@core, @lanes, log: log)
     end
 
@@ -56,12 +52,7 @@ module Bontebok
     def start
       @process.watch_exit
       @core.out_of_band_after(@out_of_band.begin)
-      @left = @lanes.size
-      @threads = []
-      @lock.synchronize { @lanes.each { |lane| @threads << thread(lane) } }
-    rescue ThreadError
-      @threads.each(&:join)
-      raise
+      @threads.start
     end
 
     # Begins the graceful end. Connections in the listeners' queues are still accepted. :lanes_ended follows.
@@ -76,15 +67,11 @@ module Bontebok
       @core.retire
     end
 
-    # Kills the threads, after #drain. The connections of their requests are closed. New threads serve the other
-    # connections of the lanes to the end. A thread that is killed while it ends may push no :lanes_ended: see #alive?.
-    def cut
-      @cut = true
-      @lock.synchronize { @threads.dup }.each { |thread| thread.kill if thread.thread_variable_get(SERVES) }
-    end
+    # Kills the threads, after #drain. See ServingThreads.
+    def cut = @threads.cut
 
     # True if a thread is left.
-    def alive? = @lock.synchronize { @threads.any?(&:alive?) }
+    def alive? = @threads.alive?
 
     # True if this thread serves a lane.
     def thread?(thread) = @threads.include?(thread)
@@ -107,7 +94,7 @@ module Bontebok
     # True if the lanes have no request, and have had no request since the last call.
     def rest = @core.rest
 
-    def join = @threads.each(&:join)
+    def join = @threads.join
 
     # Called after #join. Resets streams, but hijacked sockets belong to the application. Frees the core's memory.
     def close
@@ -119,7 +106,7 @@ module Bontebok
 
     def begin_end
       @listeners.close
-      @detached.drain { note_end(0) }
+      @detached.drain { @threads.note_end(0) }
     end
 
     def listen
@@ -136,42 +123,6 @@ module Bontebok
       { frozen_env: config[:frozen_env], asterisk: RackEnv.asterisk?,
         show_errors: config.development?, max_requests: @request_limit,
         report: method(:report), on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
-    end
-
-    # successor: the thread replaces a thread that a hook may have killed, so it runs no hooks.
-    def thread(lane, successor: false)
-      Thread.new do
-        Thread.current.name = "bontebok #{@lanes.index(lane) + 1}"
-        MainThread.unguard { serve(lane, successor) } if @lock.synchronize { @threads.size == @lanes.size }
-      end
-    end
-
-    # Returns when the lane has drained.
-    def serve(lane, successor)
-      Thread.current.thread_variable_set(SERVES, true)
-      @hooks.attempt(:before_thread_start, log: @log) unless successor
-      lane.serve
-      @hooks.attempt(:before_thread_exit, log: @log) unless successor
-      ended = true
-    rescue Exception => e # rubocop:disable Lint/RescueException
-      ended = true
-      @process.damaged("a serving thread failed", e)
-    ensure
-      ended || @process.exits? ? note_end : serve_on(lane)
-    end
-
-    def note_end(lanes = 1)
-      @lock.synchronize { @events.push(:lanes_ended) if (@left -= lanes).zero? }
-    end
-
-    # This thread was killed, and its request is lost. A new thread serves the lane's other connections. If the
-    # application has killed the thread, the process must end, because the thread may have left other work unfinished.
-    def serve_on(lane)
-      @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
-      @process.damaged("a serving thread was killed: a new thread takes its place") unless @cut
-    rescue ThreadError => e
-      @process.damaged("a serving thread was killed, and no new thread could be started", e)
-      note_end
     end
 
     def report(level, message, exception)

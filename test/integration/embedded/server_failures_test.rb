@@ -29,9 +29,43 @@ class ServerFailuresTest < EmbeddedCase
     eventually { messages(:error) == ["a serving thread was killed: a new thread takes its place"] }
   end
 
+  # Each exception may end a thread, and others are still pending then.
+  def test_exceptions_of_other_threads_do_not_reach_the_caller_of_stop
+    5.times do
+      before = descriptors
+      server = serve(threads: 2)
+      get(server)
+      Thread.list.grep_v(Thread.current).each { |thread| 5.times { thread.raise("for a thread") } if ours?(thread) }
+      assert_equal 200, get(server).status
+      assert_equal true, server.stop
+      assert_operator descriptors, :<=, before
+    end
+  end
+
+  # A thread is killed at any point of its life, and the thread that handles the events as well.
+  def test_kills_leave_a_server_that_serves
+    server = serve(threads: 2)
+    killer = Thread.new do
+      200.times do
+        Thread.list.each { |thread| thread.kill if ours?(thread) }
+        Thread.pass
+      end
+    end
+    killer.join
+    2.times { assert_equal 200, get(server).status }
+    assert_equal true, server.stop
+    assert_operator messages(:error).size, :<=, 200
+  end
+
   def test_an_exception_of_the_log_is_ignored
     server = serve(log: ->(*) { raise "the log fails" }) { |env| env["PATH_INFO"] == "/fail" ? raise("fails") : OK }
     assert_equal [500, 200], [get(server, "/fail").status, get(server).status]
     assert server.stop
   end
+
+  private
+
+  def ours?(thread) = thread.name.to_s.start_with?("bontebok")
+
+  def descriptors = Dir.children("/proc/self/fd").size
 end
