@@ -28,8 +28,9 @@ bool bbr_file_reply_named(struct bbr_exchange *exchange);
  * or nil. */
 VALUE bbr_finish_take(struct bbr_exchange *exchange, VALUE body);
 
-/* Drops callables that were added between two requests, when their own request had ended. */
-void bbr_finish_forget(const struct bbr_lane *lane);
+/* Called before a request. Drops callables that were added between two requests, when their own request had
+ * ended. Replaces Arrays that the application has frozen. */
+void bbr_finish_forget(const struct bbr_exchange *exchange);
 
 /* Notes why the response is incomplete. */
 void bbr_finish_failed(VALUE rest, VALUE error);

@@ -89,6 +89,12 @@ static bool has_callables(const struct bbr_exchange *exchange)
     return RARRAY_LEN(exchange->lane->finished) + RARRAY_LEN(exchange->lane->after_reply) > 0;
 }
 
+/* The next request could add nothing to such an Array. */
+static bool has_frozen_arrays(const struct bbr_lane *lane)
+{
+    return OBJ_FROZEN(lane->finished) || OBJ_FROZEN(lane->after_reply);
+}
+
 /* The application may keep the env of a hijacked connection for as long as the connection. */
 static bool has_to_finish(const struct bbr_exchange *exchange)
 {
@@ -118,7 +124,8 @@ static void take_in_hand(struct bbr_exchange *exchange)
     exchange->gone = exchange->broken = exchange->body_tells_closed = false;
     exchange->detached = exchange->hijacked = false;
     exchange->status = exchange->headers = exchange->error = Qnil;
-    if (RB_UNLIKELY(has_callables(exchange))) bbr_finish_forget(exchange->lane);
+    if (RB_UNLIKELY(has_callables(exchange) || has_frozen_arrays(exchange->lane)))
+        bbr_finish_forget(exchange);
     worker->in_hand++;
     if (!worker->resting) return;
     worker->resting = false;

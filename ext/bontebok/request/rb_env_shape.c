@@ -63,6 +63,11 @@ void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *))
     }
 }
 
+void bbr_shapes_forget(struct bbr_shapes *shapes)
+{
+    shapes->count = shapes->last = 0;
+}
+
 /* ---- which shape ---- */
 
 /* False: too many fields, a name without an id, or two names that may share a key. */
