@@ -21,7 +21,7 @@ class ServingThreadsTest < Support::TestCase
     end
   end
 
-  # What the application may do to the process; the test reads the messages.
+  # Keeps the messages in place of an OwnProcess.
   Process = Struct.new(:messages) do
     def exits? = false
 
