@@ -76,12 +76,12 @@ struct bb_scoreboard {
     struct {                        /* canary.h */
         atomic_uint_fast64_t until; /* ms; then the groups get no shares any more. 0: there is no canary */
         atomic_int lanes, former_lanes;
-        atomic_int ahead;   /* how far the canary has more than its share, in requests times lanes */
-        atomic_uint passed; /* ms, when a connection was last passed on; the low bits of the time */
+        atomic_int ahead; /* how far the canary has more than its share, in requests times lanes */
     } canary;
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t turns; /* requests sent to the shared queue */
     atomic_int queue_reaper;                            /* pid of the queue reaper (io_queue.c); 0: none */
     atomic_uint_fast64_t slow_readers, slow_senders;    /* see struct bb_scoreboard_slow */
+    atomic_uint_fast64_t canary_passed; /* ms, when a connection was last passed on for canary.h; 0: never */
     struct bb__slot slots[];
 };
 

@@ -62,9 +62,9 @@ static int weight(const struct bb_scoreboard *scoreboard)
     return atomic_load_explicit(&scoreboard->canary.former_lanes, memory_order_relaxed);
 }
 
-static bool is_passing(unsigned passed, uint64_t now)
+static bool is_passing(uint64_t passed, uint64_t now)
 {
-    return (unsigned)now - passed < BB_CANARY_PASSING;
+    return passed > 0 && bb__elapsed(now, passed) < BB_CANARY_PASSING;
 }
 
 bool bb__canary_gives(const struct bb_scoreboard *scoreboard, enum bb__group own, uint64_t now)
@@ -72,15 +72,15 @@ bool bb__canary_gives(const struct bb_scoreboard *scoreboard, enum bb__group own
     int ahead = atomic_load_explicit(&scoreboard->canary.ahead, memory_order_relaxed);
     if (own == BB_GROUP_FORMER) ahead = -ahead;
     return ahead > AHEAD * weight(scoreboard) &&
-           !is_passing(atomic_load_explicit(&scoreboard->canary.passed, memory_order_relaxed), now) &&
+           !is_passing(atomic_load_explicit(&scoreboard->canary_passed, memory_order_relaxed), now) &&
            is_idle(scoreboard, bb__canary_other(own));
 }
 
 bool bb__canary_begin_passing(struct bb_scoreboard *scoreboard, uint64_t now)
 {
-    unsigned passed = atomic_load(&scoreboard->canary.passed);
+    uint_fast64_t passed = atomic_load(&scoreboard->canary_passed);
     return !is_passing(passed, now) &&
-           atomic_compare_exchange_strong(&scoreboard->canary.passed, &passed, (unsigned)now);
+           atomic_compare_exchange_strong(&scoreboard->canary_passed, &passed, now);
 }
 
 /* Two lanes may exceed the maximum at the same moment, which does no harm. */
