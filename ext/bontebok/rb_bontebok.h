@@ -287,6 +287,7 @@ VALUE bbr_names_key(struct bbr_exchange *exchange, const struct bb_field *field)
 struct bbr_shapes *bbr_shapes_new(void);
 size_t bbr_shapes_size(void);
 void bbr_shapes_each_value(struct bbr_shapes *shapes, void (*visit)(VALUE *));
+void bbr_shapes_forget(struct bbr_shapes *shapes); /* all of them: a value of their templates has changed */
 
 /* Returns the env of a request, without target, protocol and body. Qundef: the lane has no template for the
  * field names of this request. */
