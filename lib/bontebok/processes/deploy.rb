@@ -118,10 +118,11 @@ module Bontebok
       @report.finish(@failure || 1, reason)
     end
 
-    # Called when the master leaves or has ended. The next deploy can bind the new addresses.
-    def fail(reason)
+    # Called when the master leaves or has ended. The next deploy can bind the new addresses. ends: the master is about
+    # to end, and may still write why.
+    def fail(reason, ends: false)
       @over = true
-      supersede(reason)
+      ends ? @report.finish_at_end(@failure || 1, reason) : supersede(reason)
       @listeners&.discard
     end
 

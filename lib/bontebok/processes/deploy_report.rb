@@ -27,7 +27,7 @@ module Bontebok
 
         text = @reader.read_nonblock(BYTES, exception: false)
         return if text == :wait_readable
-        return @reader.close if text.nil?
+        return close_and_finish if text.nil?
 
         @log.copy(text) if copy
         @clients.each { |client| client.tell(text) }
@@ -43,13 +43,28 @@ module Bontebok
       @clients.each { |client| client.say(text) }
     end
 
+    # Only the first end is told.
     def finish(status, text)
+      status, text = @end if @end
       @clients.each { |client| client.finish(status, text) }.clear
+    end
+
+    # Tells the clients the end when the master has written all that it will write.
+    def finish_at_end(status, text)
+      @end ||= [status, text]
+      close_and_finish if source.empty?
     end
 
     # Does not finish the clients: in a forked process, they belong to the supervisor.
     def close
       @reader.close
+    end
+
+    private
+
+    def close_and_finish
+      close
+      finish(*@end) if @end
     end
   end
 end

@@ -130,13 +130,24 @@ module Bontebok
     # A master that ends before it is whole ends the deploy.
     def note_end(child)
       @limits.delete(child)
-      former = @roster.former(child)
-      return super if @stopping || former.nil? || child.leaving? || !child.staying? || child.reached?(:whole)
+      return super if @stopping || !undecided?(child)
 
-      @failed.call(child, "has ended: #{child.ending}")
       @record.failed(child)
-      keep_present(former)
-      grow_back(child, former)
+      fail_deploy(child, "has ended: #{child.ending}")
+    end
+
+    # A master that closes its channel before it is whole ends the deploy as well: it ends slowly, or has executed
+    # another program.
+    def note_lost(child)
+      return super unless undecided?(child)
+
+      child.await_end(@seconds[:retire])
+      @record.deserted(child)
+      fail_deploy(child, "has failed before it was ready")
+    end
+
+    def undecided?(child)
+      on_trial?(child) && !child.reached?(:whole)
     end
 
     def give_up_late_ones
@@ -148,11 +159,15 @@ module Bontebok
 
     def give_up(child, reason)
       @record.given_up(child, reason)
+      fail_deploy(child, reason)
+      child.retire(@seconds[:retire])
+    end
+
+    def fail_deploy(child, reason)
       @failed.call(child, reason)
       former = @roster.former(child)
       former ? keep_present(former) : @pauses.failed(child.number)
       grow_back(child, former)
-      child.retire(@seconds[:retire])
     end
 
     # The next master has failed, so the former one stays. If its own deploy was superseded, it takes effect now.

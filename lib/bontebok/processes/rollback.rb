@@ -48,7 +48,7 @@ module Bontebok
       finish(0, "generation #{@generation} serves again")
     end
 
-    def fail(reason)
+    def fail(reason, **)
       finish(1, reason)
     end
 

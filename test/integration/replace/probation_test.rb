@@ -42,6 +42,30 @@ class ProbationTest < Support::TestCase
     eventually(10, "release 1") { server.get.body.start_with?("release 1") }
   end
 
+  # At its end, Ruby closes all descriptors. After that, exit handlers of C libraries can take long.
+  def test_a_master_that_ends_slowly_has_failed_and_is_not_tried_again
+    server = start
+    make_gate
+    release(2, "config.ru" => <<~RUBY)
+      at_exit do
+        ObjectSpace.each_object(IO) do |io|
+          io.close unless [STDIN, STDOUT, STDERR].include?(io)
+        rescue IOError
+          nil
+        end
+        File.read("#{gate}")
+      end
+      raise "bad code"
+    RUBY
+    assert_command 1, /bad code \(RuntimeError\).*^bontebok: the new master has failed before it was ready$/m,
+                   "deploy", "--wait"
+    assert_equal 2, Support::ProcessTable.children(server.pid).size
+    release(3)
+    open_gate
+    server.wait_for_output(/master \(pid \d+\) has left: exit status 1$/)
+    assert_command 0, "generation 3 serves\n", "deploy", "--wait"
+  end
+
   def test_a_generation_that_serves_for_the_time_replaces_the_former_one
     server = start("--err-respawn-interval", "500ms")
     former = workers(server)

@@ -51,6 +51,9 @@ class RollbackTest < Support::TestCase
     eventually(10, "3 workers") { Support::ProcessTable.children(master(server).pid).size == 3 }
     assert_command 0, "2 workers\n", "workers", "2"
     eventually(10, "2 workers") { Support::ProcessTable.children(master(server).pid).size == 2 }
+    release(3, "config.ru" => "raise 'bad code'")
+    assert_command 1, /bad code/, "deploy", "--wait"
+    assert_command 1, /no former generation .*; with DeploySurge, it ends when the next deploy begins/, "rollback"
   end
 
   def test_a_kept_master_ignores_signals
@@ -59,6 +62,8 @@ class RollbackTest < Support::TestCase
     release(2)
     deploy_and_keep(server)
     Process.kill("TERM", former)
+    release(3, "config.ru" => "raise 'bad code'")
+    assert_command 1, /bad code/, "deploy", "--wait" # this does not end the kept master
     assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
     assert_serves 1, server
     refute_match(/wants to be replaced/, server.output.text)

@@ -15,6 +15,21 @@ class GenerationsFailuresTest < Support::TestCase
     sleep
   end
 
+  # A master that has closed its channel, as a process does that ends slowly. It ends when the test sends USR2.
+  DESERTING = lambda do |channel|
+    Signal.trap("USR2") { exit!(3) }
+    channel.close
+    sleep
+  end
+  # Serves with some workers, and closes its channel when the test sends USR1.
+  DESERTING_LATER = lambda do |channel|
+    reader, writer = IO.pipe
+    Signal.trap("USR1") { writer.close }
+    %i[loaded ready].each { |word| channel.say(word) }
+    reader.wait_readable
+    DESERTING.call(channel)
+  end
+
   # With the limit, the deploy ends at once; the failed master is not started again.
   def test_a_master_that_fails_ends_the_deploy_and_the_former_one_stays
     begin_with(WHOLE, FAILING)
@@ -23,6 +38,32 @@ class GenerationsFailuresTest < Support::TestCase
     2.times { @keeper.tick }
     assert_equal 2, @started.size
     assert_alive @started[0]
+  end
+
+  def test_a_master_that_closes_its_channel_ends_the_deploy_and_is_not_tried_again
+    [DESERTING, DESERTING_LATER].each do |behaviour|
+      @started.clear
+      begin_with(WHOLE, behaviour, failed: ->(*failure) { @failure = failure })
+      desert
+      assert_equal [@started[1], "has failed before it was ready"], @failure
+      assert_log(/error .*#{@started[1].pid}\) has closed its channel before it was ready: it has 10 s to end$/)
+      end_deserted
+      pass_time(60)
+      2.times { @keeper.tick }
+      assert_equal 2, @started.size
+      assert_alive @started[0]
+    end
+  end
+
+  def test_a_master_that_closes_its_channel_is_tried_again_if_nobody_else_serves
+    begin_with(WHOLE, LOADING, DESERTING, WHOLE)
+    @started.first(2).each { |child| Process.kill("KILL", child.pid) }
+    mind_until { @started.first(2).all?(&:ended?) }
+    pass_time(60)
+    mind_until { @started[2]&.leaving? }
+    end_deserted
+    pass_time(120)
+    mind_until { @started[3]&.reached?(:whole) }
   end
 
   # As in a rollback: requests and hijacked connections from before the deploy go on.
@@ -104,6 +145,19 @@ class GenerationsFailuresTest < Support::TestCase
   end
 
   private
+
+  def desert
+    mind_until { @started[1].deaf? || @started[1].reached?(:ready) }
+    Process.kill("USR1", @started[1].pid) unless @started[1].deaf?
+    mind_until { @started[1].leaving? }
+  end
+
+  # The master had time to end: nobody has sent it a signal before.
+  def end_deserted
+    Process.kill("USR2", @started.last.pid)
+    mind_until { @started.last.ended? }
+    assert_equal "exit status 3", @started.last.ending
+  end
 
   # The last generation reports that none of its workers became ready.
   def fail_last

@@ -80,8 +80,9 @@ module Bontebok
                    section: TITLE),
         Option.new("KeepFormer", DURATION, 0,
                    "Time that the former master stays loaded after a deploy. In this time `bontebok rollback` lets " \
-                   "it start workers again. The next deploy ends it. Its threads continue to run. 0: the former " \
-                   "master ends when its workers have ended. No effect with MaxWorkers 0.",
+                   "it start workers again. The next deploy ends it when it takes effect; with DeploySurge, when it " \
+                   "begins. Its threads continue to run. 0: the former master ends when its workers have ended. No " \
+                   "effect with MaxWorkers 0.",
                    section: TITLE),
         Option.new("GracefulTimeout", DURATION, 30_000,
                    "Time for a stopping worker to finish its requests. After this time, the worker is killed. 0: at " \

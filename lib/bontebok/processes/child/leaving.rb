@@ -15,6 +15,11 @@ module Bontebok
         finish(:retire, seconds)
       end
 
+      # Gives a child that has closed its channel `seconds` to end. It may end already, so it gets no signal before.
+      def await_end(seconds)
+        leave(:retire, seconds)
+      end
+
       # Tells a master to retire its workers, and to stay loaded.
       def park
         @staying = false

@@ -69,6 +69,10 @@ module Bontebok
         @log.error("#{describe(child)} has closed its channel: it is replaced, and has #{child.limit} s to end")
       end
 
+      def deserted(child)
+        @log.error("#{describe(child)} has closed its channel before it was ready: it has #{child.limit} s to end")
+      end
+
       def failed(child)
         reason = ": the application has ended it" if child.status&.success?
         @log.warn("#{describe(child)} ended before it was ready: #{child.ending}#{reason}")

@@ -6,7 +6,7 @@ require_relative "../../system/clock"
 module Bontebok
   class Generations < Children
     # The part of Generations for the option KeepFormer. After a deploy, the former master stays loaded for some time,
-    # without workers. A rollback lets it start workers again. The next deploy ends it.
+    # without workers. A rollback lets it start workers again. The next deploy that takes effect ends it.
     module Keeping
       # Lets the kept master replace the present one. Returns the kept master, or nil if none is kept.
       def roll_back
@@ -36,11 +36,6 @@ module Bontebok
         !@kept.nil?
       end
 
-      def renew
-        release
-        super
-      end
-
       # Ends the former master that stays loaded.
       def release
         child = @kept or return
@@ -65,14 +60,16 @@ module Bontebok
       # Called when the child is whole. The former master is parked or retired.
       def relieve(child)
         former = @roster.former(child)
-        seconds = former ? @keep.call(child) : 0
-        park(former, child, seconds) if seconds.positive?
+        if former
+          release
+          seconds = @keep.call(child)
+          park(former, child, seconds) if seconds.positive?
+        end
         super
       end
 
       # With DeploySurge, the former master has lost some of its workers.
       def park(former, child, seconds)
-        release
         @missing = @shrunk[child].to_i
         @kept_for = child
         @roster.delete(former)

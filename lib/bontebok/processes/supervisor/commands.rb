@@ -82,11 +82,16 @@ module Bontebok
       def command_rollback(request, client)
         return client.finish(1, "the server stops") if stops?
         return client.finish(Control::BUSY, "busy: a master starts already") if busy?
-        return client.finish(1, "no former generation is kept (see KeepFormer)") unless @masters.keeps?
+        return client.finish(1, nothing_kept) unless @masters.keeps?
 
         @log.info("the command rollback: the former master starts workers")
         @deploys[@masters.roll_back] = Rollback.new(*@former, request["wait"] ? [client] : [])
         client.finish(0, "the former master starts workers") unless request["wait"]
+      end
+
+      def nothing_kept
+        surge = "; with DeploySurge, it ends when the next deploy begins" if @config[:deploy_surge].positive?
+        "no former generation is kept (see KeepFormer)#{surge}"
       end
 
       def command_renew(request, client)

@@ -149,7 +149,7 @@ module Bontebok
       end
 
       def fail_deploy(child, reason)
-        @deploys[child]&.then { |deploy| deploy.fail("#{deploy.master} #{reason}") }
+        @deploys[child]&.then { |deploy| deploy.fail("#{deploy.master} #{reason}", ends: child.deaf? && !child.ended?) }
       end
 
       # Without the deploys whose masters only finish requests.
@@ -187,6 +187,7 @@ module Bontebok
         return @log.error("#{reason}: rackup or `rails server` has loaded the application: restart the server") if @app
 
         @log.info("#{reason}: a new master is executed")
+        @masters.release if @config[:deploy_surge].positive? # to save memory
         @masters.renew
         @deploys.each do |child, deploy|
           child.leaving? ? deploy.fail(REPLACED) : deploy.supersede(REPLACED)

@@ -111,6 +111,7 @@ module Bontebok
       # The former generation that stays loaded ends, because the new program does not know its configuration.
       def replace_program
         @masters.release
+        @deploys.each_value { |deploy| deploy.supersede(REPLACED) } # a client may await the end of a failed master
         state = state_to_pass("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
         state.pass_descriptors
         @log.info("the supervisor executes the new program")

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/generations_case"
+
+# Tests how long the former master stays loaded (KeepFormer).
+class GenerationsKeepingTest < Support::TestCase
+  include GenerationsCase
+
+  # Serves until it is told to end.
+  PARKABLE = lambda do |channel|
+    %i[loaded ready whole].each { |word| channel.say(word) }
+    channel.to_io.wait_readable until channel.hear.intersect?(%i[retire drain quit closed])
+    0
+  end
+
+  def test_the_former_master_stays_loaded_if_the_next_deploy_fails
+    keep_first(FAILING)
+    mind_until { gone?(@started[2]) && logged.include?("the deploy has failed") }
+    assert_same @started[0], @keeper.roll_back
+  end
+
+  def test_the_next_deploy_that_takes_effect_ends_the_former_master
+    keep_first(PARKABLE)
+    mind_until { gone?(@started[0]) }
+    assert_same @started[1], @keeper.roll_back
+  end
+
+  def test_a_deploy_that_keeps_nothing_ends_the_former_master_too
+    seconds = [600, 0]
+    keep_first(PARKABLE, keep: ->(_) { seconds.shift })
+    mind_until { gone?(@started[0]) && gone?(@started[1]) }
+    refute_predicate @keeper, :keeps?
+  end
+
+  private
+
+  # Keeps the first master after a deploy, and begins another deploy.
+  def keep_first(behaviour, keep: ->(_) { 600 })
+    begin_with(PARKABLE, PARKABLE, behaviour, keep: keep)
+    mind_until { @keeper.keeps? }
+    @keeper.renew
+    mind_until { @started.size == 3 }
+    assert_alive @started[0]
+  end
+end
