@@ -89,7 +89,7 @@ module Bontebok
     end
 
     def serve(command_line)
-      StartCommand.note(@argv)
+      note_start(command_line)
       return succeed(command_line) if ENV.key?(Handshake::VARIABLE)
 
       manager = ServiceManager.take(ENV)
@@ -98,6 +98,12 @@ module Bontebok
       config = Config.new(command_line.values, notes: command_line.notes)
       require_relative "../processes/launcher"
       Launcher.new(config, manager: manager).run
+    end
+
+    def note_start(command_line)
+      named = command_line.values.keys.intersect?(CommandLine::AT_START)
+      found = Config::FILE if !named && File.file?(Config::FILE)
+      StartCommand.note(@argv, paths: command_line.paths_at_start, found: found)
     end
 
     # The supervisor of a running server has executed this process, which becomes a master.

@@ -41,6 +41,9 @@ module Bontebok
                   "-R" => "--rackup FILE", "-I" => "RUBYLIB=DIR bontebok",
                   "--include" => "RUBYLIB=DIR bontebok" }.freeze
 
+    # Options whose relative paths begin in the directory of the start. With the first one, the second one begins there.
+    AT_START = %i[directory config_file].freeze
+
     # action: :serve, :check, :help or :version. topic: the Option of `--help OPTION`, or nil. values: { key => [text,
     # ...] }. notes: texts for the log. faults: a UsageError for each wrong argument, if the action is :check.
     attr_reader :action, :topic, :values, :notes, :faults
@@ -48,6 +51,8 @@ module Bontebok
     # Raises UsageError, unless the action is :check.
     def initialize(argv)
       @rest = argv.map { |argument| argument.dup.force_encoding(Encoding::UTF_8) }
+      @count = @rest.size
+      @indexes = {}
       @action = :serve
       @notes = []
       @faults = []
@@ -55,6 +60,13 @@ module Bontebok
       note_fault { read_argument(@rest.shift) } until @rest.empty?
       @values.default = nil
       raise @faults.first if @faults.any? && @action != :check
+    end
+
+    # { index in argv => the relative path at the end of this argument, which begins in the directory of the start }
+    def paths_at_start
+      key = AT_START.find { |one| @values.key?(one) } or return {}
+      path = @values[key].last
+      path.start_with?("/", "~") ? {} : { @indexes[key] => path }
     end
 
     private
@@ -159,6 +171,7 @@ module Bontebok
       raise UsageError, "#{flag} wants a value: #{flag} #{option.type.metavar}" unless value
 
       @values[option.key] << value
+      @indexes[option.key] = @count - @rest.size - 1
     end
 
     # The next argument belongs to the switch only if it is true or false. So `--reuse-port config.ru` serves config.ru.

@@ -53,17 +53,26 @@ module Bontebok
 
     # Returns the exit status: 0 only if a signal or the application told the process to end. Raises StartError.
     def run
-      status = run_to_end
-      @kept ? execute_again : status
+      status = run_to_end do
+        prepare
+        @config.account.assume
+        @app ||= load_app
+      end
+      while @kept
+        ended = execute_again
+        return ended if ended
+
+        status = run_to_end { take_back }
+      end
+      status
     end
 
     private
 
+    # The block prepares the process to serve.
     def run_to_end
-      prepare
-      @config.account.assume
-      app = @app || load_app
-      MainThread.guard { serve(app) }
+      yield
+      MainThread.guard { serve }
       @log.info("stopped") unless @kept
       @status
     rescue AppLoader::Failed => e
@@ -99,10 +108,10 @@ module Bontebok
       @log.info("log files are opened again")
     end
 
-    def serve(app)
+    def serve
       watch_restart_file # before clients can connect: a change after their first response must not be missed
       @config.account.act { @listeners.listen }
-      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events)
+      @lanes = Lanes.new(@config, @listeners, @app, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start
       StartLines.write(@log, @config, @listeners)
       open_control

@@ -16,23 +16,36 @@ module Bontebok
   # The limit's thread watches the time while the handlers run. When Ruby has killed this thread, its ensure clause
   # watches the time while Ruby waits for the other threads.
   module ExitLimit
+    # Thread-local name: the limit does not apply any more.
+    LIFTED = :bontebok_lifted
+    private_constant :LIFTED
+
     class << self
       # Must be called directly before the exit. The process ends within `seconds`: with its own exit status, or with
-      # `status` after the timeout.
+      # `status` after the timeout. Returns the limit, for .lift.
       def set(seconds, status:, log:)
         deadline = Deadline.new(seconds)
         begun = Queue.new
-        Thread.new do
+        limit = Thread.new do
           killed = true
           begun.push(:begun)
           deadline.wait { |part| sleep(part) && nil }
           killed = false
         ensure
-          end_now(seconds, status, log) unless killed && threads_end?(deadline)
+          end_now(seconds, status, log) unless Thread.current[LIFTED] || (killed && threads_end?(deadline))
         end
         begun.pop # a thread that is killed before it begins runs no ensure
+        limit
       rescue ThreadError
         nil # no room for the thread: the exit has no limit
+      end
+
+      # Called if the process goes on. limit: the result of .set.
+      def lift(limit)
+        return unless limit
+
+        limit[LIFTED] = true
+        limit.kill.join
       end
 
       private

@@ -2,6 +2,7 @@
 
 require "rbconfig"
 
+require_relative "start_command/relative_names"
 require_relative "working_directory"
 
 module Bontebok
@@ -20,22 +21,25 @@ module Bontebok
                          BONTEBOK_DRAINS].freeze
 
     class << self
-      # The working directory of the start; its name may contain a link.
-      attr_reader :directory
-
       # Call this method first in a process, before anything changes ENV, the working directory, or the process title.
-      def note(argv)
-        keep(*(untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]))
-        @options = argv.size
+      # paths, found: see RelativeNames.
+      def note(argv, paths: {}, found: nil)
+        command = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
+        keep(*command, arguments: argv.size, paths: paths, found: found)
       end
 
       # Keeps this command and this environment, instead of .note.
-      def keep(words, env)
+      def keep(words, env, arguments: 0, **relative)
         @words = words
+        @own = words.first(words.size - arguments)
         @env = env.except(*FOR_ONE_PROCESS)
         @umask = File.umask
         @directory = WorkingDirectory.name
         @moves = moves(@directory, Dir.pwd)
+        @script = @own.drop(1).find { |word| !word.start_with?("-") && word.include?("/") && File.file?(word) }
+        @gemfile = gemfile
+        searched = @gemfile unless @env.key?("BUNDLE_GEMFILE")
+        @relative = RelativeNames.new(words, @env, arguments: arguments, gemfile: searched, **relative)
       end
 
       # False if no command is known that would start this process again, for example under rackup.
@@ -45,24 +49,43 @@ module Bontebok
 
       # Notes that the working directory has changed to `name`, which may contain a symbolic link.
       def enter(name)
+        @entered = name
         @moves = @moves.merge(moves(name, Dir.pwd))
       end
 
       # Executes the command in place of this process, with additional environment variables. Raises SystemCallError.
       def execute(variables)
-        run(@words, @directory, environment.merge(variables))
+        check
+        directory, words, = command
+        run(words, directory, environment.merge(variables))
       end
+
+      # Raises Errno::ENOENT with the name of a file or directory without which the command cannot be executed.
+      def check
+        directory, words, = command
+        start = again(@directory)
+        names = [directory, *(File.absolute_path(@script, start) if @script), *(again(@gemfile) if @gemfile)]
+        names += @relative.files(start) unless directory == start
+        missing = names.find { |path| !File.exist?(path) }
+        missing ||= words.first unless program(environment)
+        raise Errno::ENOENT, missing if missing
+      end
+
+      # The directory in which the command is executed.
+      def directory = command.first
 
       # The environment of the start. Paths with the physical name of the working directory get the name of the link.
       def environment
-        @env.merge("PWD" => @directory, **paths { |text| renamed(text, @moves.invert) })
+        directory, _, env = command
+        env.merge("PWD" => directory, **paths(env) { |text| renamed(text, @moves.invert) })
       end
 
       # The command that leads to the code of this process, even if the links lead to another release now: a Hash with
       # values of JSON. See .execute_former.
       def fixed
-        { "words" => @words.map { |word| renamed(word, @moves) },
-          "env" => { "PWD" => renamed(@directory, @moves), **paths { |text| renamed(text, @moves) } } }
+        directory, words, env = command(@moves)
+        { "words" => words.map { |word| renamed(word, @moves) },
+          "env" => { "PWD" => directory, **paths(env) { |text| renamed(text, @moves) } } }
       end
 
       # Executes the command that .fixed has returned in a former program of this process. Raises SystemCallError.
@@ -83,7 +106,7 @@ module Bontebok
         env = environment
         options = env["RUBYOPT"].to_s.split(/\s|-[rI]/).reject(&:empty?)
         paths = env.values_at(*PATHS - ["RUBYOPT"]).compact.flat_map { |text| text.split(":", -1) }
-        words = @words.first(@words.size - @options).map { |word| word.sub(/\A-[rI]/, "") }
+        words = command[1].first(@own.size).map { |word| word.sub(/\A-[rI]/, "") }
         named = full([*program(env), *words, *options]).select { |path| File.exist?(path) }
         named + full(paths)
       end
@@ -91,7 +114,22 @@ module Bontebok
       private
 
       def full(names)
-        names.map { |name| File.expand_path(name, @directory) }
+        names.map { |name| File.expand_path(name, directory) }
+      end
+
+      # [directory, words, environment]. The directory is that of the start, in the name of the link. If it has gone, it
+      # is the working directory of the server. names: see .renamed.
+      def command(names = @moves.invert)
+        start = renamed(@directory, names)
+        return [start, @words, @env] if File.directory?(start)
+
+        [@entered ? renamed(@entered, names) : start, @relative.words(start), @relative.env(start)]
+      end
+
+      # The Gemfile that Bundler has found; nil: the command does not use Bundler.
+      def gemfile
+        path = ENV.fetch("BUNDLE_GEMFILE", "") if defined?(Bundler)
+        File.absolute_path(path) if path && File.file?(path)
       end
 
       def run(words, directory, env)
@@ -100,16 +138,15 @@ module Bontebok
       end
 
       # { name => the block's result } for the variables of PATHS.
-      def paths(&)
-        @env.slice(*PATHS).transform_values(&)
+      def paths(env, &)
+        env.slice(*PATHS).transform_values(&)
       end
 
-      # The file that the kernel executes; nil: it is no command of PATH.
+      # The file that the kernel executes; nil: there is none.
       def program(env)
-        return if @words.first.include?("/")
-
-        places = env.fetch("PATH", "").split(":").map { |place| "#{place}/#{@words.first}" }
-        places.find { |path| File.executable?(File.expand_path(path, @directory)) }
+        directory, (name,) = command
+        places = name.include?("/") ? [name] : env.fetch("PATH", "").split(":").map { |place| "#{place}/#{name}" }
+        places.find { |path| File.executable?(File.absolute_path(path, directory)) }
       end
 
       # The kernel's copies of the command and the environment. The copies are overwritten when a process changes its

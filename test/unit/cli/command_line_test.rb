@@ -134,6 +134,16 @@ class CommandLineTest < Minitest::Test
     assert_refused "unknown option -\uFFFD. See bontebok --help.", "-\xff"
   end
 
+  # A deploy needs these paths if the directory has gone. The other paths begin in the server's working directory.
+  def test_paths_that_begin_in_the_directory_of_the_start
+    { %w[-w 1 -c a.rb x.ru] => { 3 => "a.rb" }, %w[-ca.rb] => { 0 => "a.rb" }, %w[--config=a.rb] => { 0 => "a.rb" },
+      %w[-c /a.rb] => {}, %w[-C -] => {}, %w[-c a.rb -c b.rb --tag t] => { 3 => "b.rb" },
+      %w[-c a.rb --directory d] => { 3 => "d" }, %w[-c a.rb --directory /d] => {}, %w[--log l x.ru] => {} }
+      .each do |argv, paths|
+        assert_equal paths, command_line(*argv).paths_at_start, argv.inspect
+      end
+  end
+
   private
 
   def command_line(*argv)

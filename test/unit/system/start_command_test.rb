@@ -27,6 +27,28 @@ class StartCommandTest < Support::TestCase
     File.symlink("two", "../current")
   RUBY
 
+  # The server has entered the link, and the directory of the start has gone.
+  ELSEWHERE = <<~RUBY
+    require "json"
+    require "bontebok/system/start_command"
+    if ENV["AGAIN"]
+      puts JSON.generate([ARGV, Dir.pwd, __FILE__, *ENV.values_at("PWD", "RUBYLIB", "BUNDLE_GEMFILE")])
+      exit
+    end
+    command = Bontebok::StartCommand
+    Bundler = Module.new # it has found the Gemfile
+    ENV["BUNDLE_GEMFILE"] = File.expand_path("../Gemfile")
+    command.note(ARGV, paths: { 0 => "../shared.rb" })
+    Dir.chdir("../current")
+    command.enter(File.expand_path("../current", ENV["PWD"]))
+    system("rm", "-r", "../start", *ARGV.drop(1))
+    begin
+      command.execute({ "AGAIN" => "yes" })
+    rescue SystemCallError => e
+      puts JSON.generate([e.message])
+    end
+  RUBY
+
   def setup
     %w[one two].each { |name| FileUtils.mkdir("#{temp_dir}/#{name}") }
     File.symlink("one", "#{temp_dir}/current")
@@ -51,14 +73,57 @@ class StartCommandTest < Support::TestCase
     assert(files.all? { |path| File.exist?(path) })
   end
 
+  def test_without_the_directory_of_the_start_the_command_has_full_names
+    assert_equal [["-c#{temp_dir}/shared.rb"], "#{physical}/one", "#{temp_dir}/tool/program.rb", "#{temp_dir}/current",
+                  "#{library}:#{temp_dir}/lib", "#{physical}/Gemfile"], run_elsewhere
+  end
+
+  # Another file must not take its place.
+  def test_a_file_that_has_gone_is_named
+    assert_equal ["No such file or directory - #{temp_dir}/shared.rb"], run_elsewhere("../shared.rb")
+    assert_equal ["No such file or directory - #{physical}/Gemfile"], run_elsewhere("../Gemfile")
+    assert_equal ["No such file or directory - #{temp_dir}/tool/program.rb"], run_elsewhere("../tool/program.rb")
+    assert_equal ["No such file or directory - #{temp_dir}/current"], run_elsewhere("../current")
+  end
+
+  # The directory of the start gets the name of the link that the server has entered.
+  def test_a_start_in_a_release_leads_to_the_next_release
+    output = run_program(<<~RUBY, in_directory: "#{temp_dir}/one")
+      if ENV["AGAIN"]
+        require "json"
+        puts JSON.generate([Dir.pwd, ENV["PWD"]])
+        exit
+      end
+      Dir.chdir("../current")
+      command.enter("#{temp_dir}/current")
+      File.unlink("../current")
+      File.symlink("two", "../current")
+      system("rm", "-r", "../one")
+      command.execute({ 'AGAIN' => 'yes' })
+    RUBY
+    assert_equal ["#{physical}/two", "#{temp_dir}/current"], output
+  end
+
   private
 
+  # Returns what the program prints. lost: files that have gone as well.
+  def run_elsewhere(*lost)
+    %w[start/x lib/x shared.rb Gemfile].each { |name| temp_file(name) }
+    temp_file("tool/program.rb", ELSEWHERE)
+    env = { "PWD" => "#{temp_dir}/start", "RUBYLIB" => "#{library}:../lib", "RUBYOPT" => nil, "BUNDLE_GEMFILE" => nil }
+    output, status = Open3.capture2(env, RbConfig.ruby, "../tool/program.rb", "-c../shared.rb", *lost,
+                                    chdir: "#{temp_dir}/start")
+    assert_predicate status, :success?
+    JSON.parse(output)
+  end
+
   # Returns what the program prints. The umask of its process is 027.
-  def run_program(text)
+  def run_program(text, in_directory: "#{temp_dir}/current")
     %w[one two].each { |name| temp_file("#{name}/program.rb", NOTE + text) && temp_file("#{name}/word", "") }
     current = "#{temp_dir}/current"
-    env = { "PWD" => current, "RUBYLIB" => "#{library}:#{current}", "RUBYOPT" => nil, "LISTEN_FDS" => "1" }
-    output, status = Open3.capture2(env, RbConfig.ruby, "#{current}/program.rb", "word", chdir: current, umask: 0o27)
+    env = { "PWD" => in_directory, "RUBYLIB" => "#{library}:#{current}", "RUBYOPT" => nil, "LISTEN_FDS" => "1" }
+    output, status = Open3.capture2(env, RbConfig.ruby, "#{current}/program.rb", "word", chdir: in_directory,
+                                                                                         umask: 0o27)
     assert_predicate status, :success?
     JSON.parse(output)
   end

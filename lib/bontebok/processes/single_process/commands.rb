@@ -29,7 +29,8 @@ module Bontebok
         return client.finish(1, "the server stops") if stops?
         return client.finish(1, InPlaceDeploy::LOADED) unless StartCommand.noted?
 
-        deploy("the command deploy")
+        fault = deploy("the command deploy")
+        return client.finish(1, fault) unless @kept
         return @waiting_client = @control.release(client) if request["wait"]
 
         client.finish(0, "the process is executed again when its requests are finished")

@@ -61,12 +61,19 @@ module Bontebok
         tick_departure
       end
 
-      # Ends the process before its requests are finished, with the exit status of the stop.
+      # Ends the process before its requests are finished, with the exit status of the stop. In a deploy, the process is
+      # executed again, or serves on beside these requests.
       def give_up
         @log.error("requests were not finished in time")
       ensure
         status = @kept ? execute_again : @status
+        end_now(status) if status
+        @serving = @deadline = nil
+      end
+
+      def end_now(status)
         Pidfile.remove
+      ensure
         exit!(status)
       end
 
@@ -74,7 +81,8 @@ module Bontebok
       # not change the exit status. TERM does nothing.
       def limit_exit
         Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
-        ExitLimit.set(@deadline ? @deadline.left : @config.seconds(:graceful_timeout), status: @status, log: @log)
+        seconds = @deadline ? @deadline.left : @config.seconds(:graceful_timeout)
+        @exit_limit = ExitLimit.set(seconds, status: @status, log: @log)
       end
     end
   end

@@ -1,35 +1,42 @@
 # frozen_string_literal: true
 
 require_relative "../restart_file"
+require_relative "../../sockets/listeners"
 require_relative "../../sockets/passed_listeners"
+require_relative "../../system/exit_limit"
 require_relative "../../system/start_command"
 
 module Bontebok
   class SingleProcess
     # The part of SingleProcess that deploys new code. The process finishes its requests and executes the start command
-    # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program. Without a
-    # noted start command, there is no deploy.
+    # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program. If the
+    # command cannot be executed, the process serves on. Without a noted start command, there is no deploy.
     module InPlaceDeploy
       LOADED = "the application was loaded before the server: restart the program"
 
       private
 
       def watch_restart_file
+        @restart_watch&.kill
         path = @config[:restart_file] or return
-        RestartFile.watch(File.expand_path(path, WorkingDirectory.name)) { @events.push(:restart) }
+        @restart_watch = RestartFile.watch(File.expand_path(path, WorkingDirectory.name)) { @events.push(:restart) }
       end
 
+      # Returns the reason if the deploy fails at once.
       def deploy(reason)
         @service.reload
         return @log.info("#{reason}: the server stops already") if @deadline || @departure
         return @log.info("#{reason}: the server still starts") unless @lanes
         return @log.error("#{reason}: #{LOADED}") unless StartCommand.noted?
 
+        StartCommand.check
         @log.info("#{reason}: the process is executed again when its requests are finished")
         @kept = PassedListeners.keep(@listeners)
         @status = 1
         @deadline = Deadline.new(@config.seconds(:graceful_timeout))
         @lanes.retire
+      rescue SystemCallError => e
+        fault(e).tap { |text| @log.error("#{reason}: #{text}") }
       end
 
       # Called with TERM. During a deploy, the process ends instead of being executed again.
@@ -42,9 +49,9 @@ module Bontebok
         @log.info("stopping")
       end
 
-      # Returns the exit status if the command cannot be executed, or if a signal has told the process to end. From now
-      # on, these signals end the process at once, because a handler would lose them. A second USR1 or USR2 must not end
-      # the new program before it has a handler. A program that is executed inherits IGNORE.
+      # Returns nil if the command cannot be executed, or the exit status if a signal has told the process to end. From
+      # now on, these signals end the process at once, because a handler would lose them. A second USR1 or USR2 must not
+      # end the new program before it has a handler. A program that is executed inherits IGNORE.
       def execute_again
         %w[TERM QUIT INT].each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
         return 0 if @events.take.intersect?(%w[TERM QUIT INT])
@@ -53,8 +60,24 @@ module Bontebok
         drains = @drains ? { Control::DRAINS => "1" } : {}
         StartCommand.execute(PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable)
       rescue SystemCallError => e
-        @log.error("the start command cannot be executed", e)
-        1
+        @log.error("#{fault(e)}: the process serves on")
+        @waiting_client&.finish(1, fault(e))
+        nil
+      end
+
+      def fault(error) = "the start command cannot be executed: #{error.message}"
+
+      # Called if the command could not be executed. The application is still loaded. Requests that were not finished in
+      # time go on: their lanes tell their end to the former queue.
+      def take_back
+        ExitLimit.lift(@exit_limit)
+        @events = SignalQueue.new(*SingleProcess::SIGNALS)
+        former = PassedListeners.inherit({ PassedListeners::VARIABLE => @kept })
+        @listeners = Listeners.of(@config, log: @log, former: former, stored: @listeners.stored?)
+        @listeners.bind
+        announce(@drains)
+        @kept = @deadline = @waiting_client = nil
+        @began = Clock.now
       end
 
       def client_variable
