@@ -10,9 +10,10 @@ module Bontebok
   # A forked process as its parent sees it: a master (its parent is the supervisor) or a worker (its parent is a
   # master). The class Children keeps these objects.
   #
-  #   :started --loaded--> :loaded --ready--> :ready --whole--> :whole
+  #   :started --loaded--> :loaded (--prepared--> :prepared) --ready--> :ready --whole--> :whole
   #
-  # Only a master becomes whole. It is whole when all of its workers are ready.
+  # Only a worker that must not serve before others is prepared (see Together). Only a master becomes whole. It is whole
+  # when all of its workers are ready.
   #
   # At each step, a child stays (staying?), or waits for its replacement (neither staying? nor leaving?), or was told to
   # end (leaving?). A child has a deadline while it boots, and while it leaves. A child has no deadline while it waits
@@ -21,7 +22,8 @@ module Bontebok
     include Leaving
     include State
 
-    PROGRESS = %i[started loaded ready whole].freeze
+    PROGRESS = %i[started loaded prepared ready whole].freeze
+    USERS_SIGNALS = %w[KILL TERM QUIT INT HUP].freeze
     # Seconds that a child gets to end after :quit.
     QUIT_SECONDS = 2
     # Seconds from the end of a child's channel until the child counts as lost. A process that ends closes its channel a
@@ -107,6 +109,20 @@ module Bontebok
     def go(seconds)
       channel.say(:go)
       expect(seconds) unless leaving?
+    end
+
+    # Tells a prepared child to serve, once. The child must become ready within `seconds`.
+    def serve(seconds)
+      return if @serves || @progress != :prepared || leaving?
+
+      @serves = true
+      channel.say(:serve)
+      expect(seconds)
+    end
+
+    # True if a signal has ended the child that users send, and that its parent has not sent.
+    def ended_by_user?
+      !killed? && status&.signaled? && USERS_SIGNALS.include?(Signal.signame(status.termsig))
     end
 
     # Sends the word (a message of Channel) now, or when the child is loaded. While a child loads the application, any

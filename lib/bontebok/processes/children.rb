@@ -9,6 +9,7 @@ require_relative "children/pauses"
 require_relative "children/record"
 require_relative "children/roster"
 require_relative "children/replacement_queue"
+require_relative "children/together"
 require_relative "../system/clock"
 require_relative "../config/hooks"
 require_relative "../system/main_thread"
@@ -33,6 +34,7 @@ module Bontebok
     include Ends
     include Hung
     include Orders
+    include Together
 
     # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds that
     # a child gets to finish. hijack: seconds that it may then wait for hijacked connections. margin: seconds that are
@@ -71,6 +73,7 @@ module Bontebok
     # Reads the children's words. Starts, retires and kills children by the rules above.
     def tick
       hear_and_reap
+      let_serve
       @roster.select(&:lost?).each { |child| note_lost(child) }
       @roster.select(&:overdue?).each { |child| kill_now(child, child.omission) }
       kill_stalled if watch_time
@@ -152,7 +155,7 @@ module Bontebok
       @pauses.refused
     rescue SystemCallError, Hooks::Failed => e
       @record.cannot_start(number, e)
-      @pauses.failed(number)
+      @pauses.failed(number, fault: e.is_a?(Hooks::Failed))
     end
 
     def seconds_to_wait(deadlines)

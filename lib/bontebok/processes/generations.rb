@@ -58,6 +58,7 @@ module Bontebok
       @shrunk = {}
       @failed = failed
       @limits = {}
+      @on_trial = []
     end
 
     # Takes the times of another configuration. Running deadlines do not change.
@@ -69,7 +70,10 @@ module Bontebok
     def tick
       tick_kept
       super
-      give_up_late_ones unless @stopping
+      return if @stopping
+
+      give_up_late_ones
+      tell_lonely_ones if @go
     end
 
     # True if a master that serves has an open channel and is not frozen.
@@ -110,7 +114,7 @@ module Bontebok
 
     # The master ends by itself, but its workers from before a rollback may first finish their requests.
     def note_failed(child)
-      give_up(child, "got no worker ready") if child.staying?
+      give_up(child, "did not get its workers ready") if child.staying?
     end
 
     def note_progress(child, step)
@@ -155,6 +159,14 @@ module Bontebok
       @limits.select! { |child, _| on_trial?(child) && !child.reached?(:whole) }
       late = @limits.select { |_, time| time <= Clock.now }.keys
       late.each { |child| give_up(child, "did not get all of its workers ready within #{@limit} s") }
+    end
+
+    # The second :go tells a master that its former generation has gone.
+    def tell_lonely_ones
+      former = @on_trial
+      @on_trial = @roster.select { |child| on_trial?(child) }
+      lonely = (@roster.to_a & former) - @on_trial
+      lonely.each { |child| child.tell(:go) unless child.leaving? || child.reached?(:whole) }
     end
 
     def give_up(child, reason)

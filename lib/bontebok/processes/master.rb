@@ -34,8 +34,10 @@ module Bontebok
     # generation: the number of this master among the server's masters, from 1. workers: the number of its workers. app:
     # the application, if the supervisor has loaded it; nil: the master or each worker loads it. life_line: the
     # LifeLine, or nil if the supervisor does not adopt the workers when this process dies. trial: the number of
-    # workers that must be ready before the former generation leaves; 0: there is none (see Worker).
-    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil, trial: 0)
+    # workers that must be ready before the former generation leaves; 0: there is none (see Worker). canary: at first,
+    # some of them serve beside the former ones.
+    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil, trial: 0,
+                   canary: false)
       @config = config
       @count = workers
       @listeners = listeners
@@ -45,6 +47,7 @@ module Bontebok
       @app = app
       @life_line = life_line
       @trial = trial
+      @canary = canary
       @progress = Progress.new(channel)
     end
 
@@ -74,6 +77,7 @@ module Bontebok
       @turns = OutOfBandTurns.new(@count) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
+      begin_trial(together: !@canary) if @trial.positive?
     end
 
     def load_app
@@ -113,7 +117,8 @@ module Bontebok
       Child.fork(number, to_close: [@events]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
-                                        turns: @turns, life_line: @life_line, on_trial: @trial.positive?).run(@app)
+                                        turns: @turns, life_line: @life_line, on_trial: @trial.positive?,
+                                        together: @workers.together?).run(@app)
       end
     end
 
@@ -157,14 +162,9 @@ module Bontebok
       when :kill then @workers.kill
       when :reopen then reopen_logs
       when :announce, :recall then @listeners.worker_links.draining = word == :announce
-      when :renew, :renew_slowly, :more, :fewer then @workers.public_send(word) unless @stopping
+      when :renew, :renew_slowly, :more, :fewer then change_workers(word)
       when :closed then stop_orphaned
       end
-    end
-
-    def go
-      @listeners.take_note
-      @workers.go
     end
 
     # The master closes its copies of the listeners first. Only the workers then have copies, and they accept the queued

@@ -9,8 +9,39 @@ module Bontebok
 
     def tell_progress
       return if @parked
+      return @progress.tell_end(@workers) if @stopping
 
-      @stopping ? @progress.tell_end(@workers) : @progress.tell(@workers) { |step| note(step) }
+      number = @workers.hopeless if @on_trial
+      return fail_to_start("worker #{number} has ended before it was ready, twice in a row") if number
+
+      @progress.tell(@workers) { |step| note(step) }
+    end
+
+    # A former generation serves, and stays if this one fails.
+    def begin_trial(together: true)
+      @on_trial = true
+      @workers.together = together
+    end
+
+    def end_trial
+      @trial = 0
+      @on_trial = @workers.together = false
+    end
+
+    # On the second :go, no other generation serves: each worker serves as soon as it is ready.
+    def go
+      return end_trial if @went
+
+      @went = true
+      @listeners.take_note
+      @workers.go
+    end
+
+    def change_workers(word)
+      return if @stopping
+
+      @trial -= 1 if word == :fewer && @trial > 1
+      @workers.public_send(word)
     end
 
     # The workers retire. The application stays loaded.
@@ -20,15 +51,16 @@ module Bontebok
     end
 
     def serve_again
-      @parked = false
+      @parked = @went = false
       @progress = Progress.new(@channel)
       @workers.resume
+      begin_trial
     end
 
     def note(step)
       case step
-      when :failed then fail_to_start
-      when :whole then end_trial
+      when :failed then fail_to_start("no worker became ready")
+      when :whole then note_whole
       when :ready
         warn_of_missing_workers if @generation > 1
         attempt_hook(:on_booted) unless @booted
@@ -38,10 +70,10 @@ module Bontebok
 
     # With DeploySurge, the trial goes on until all workers are ready. The user who waits for the deploy also learns
     # about workers that end soon after that (see Deploy::Steps).
-    def end_trial
+    def note_whole
       return if @workers.size < @trial
 
-      @trial = 0
+      end_trial
       @silent_at = Clock.now + @config.seconds(:err_respawn_interval)
     end
 
@@ -57,8 +89,8 @@ module Bontebok
     end
 
     # During a rollback, workers from before the deploy may still finish requests.
-    def fail_to_start
-      @log.error("no worker became ready")
+    def fail_to_start(reason)
+      @log.error(reason)
       @failed = true
       @channel.say(:failed)
       stop(:retire)

@@ -104,7 +104,7 @@ module Bontebok
     def master(message)
       Master.new(@config, @listeners, generation: message["generation"], workers: message["workers"],
                                       channel: @channel, log: @log, life_line: @life_line,
-                                      trial: message["trial"])
+                                      trial: message["trial"], canary: message["canary"])
     end
   end
 end

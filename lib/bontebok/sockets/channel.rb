@@ -11,9 +11,10 @@ module Bontebok
   # process that the application forks, ForkGuard closes all ends.
   #
   #   child to parent    :loaded   the application is loaded; the child waits for :go
+  #                      :prepared the child can serve, and waits for :serve
   #                      :ready    the child serves
   #                      :whole    all workers serve (from a master)
-  #                      :failed   no worker became ready, so the child ends (from a master)
+  #                      :failed   the workers do not become ready, so the child ends (from a master)
   #                      :crashed  a worker that served has ended, but nobody has told it to (from a master)
   #                      :leave    replace the child: a signal, a limit (requests, age, memory) or the application
   #                                asks for it
@@ -21,7 +22,8 @@ module Bontebok
   #                      :stuck    each thread of the child has a request that takes longer than RequestTimeout
   #                      :emptied  the child is stuck and has no other connection
   #                      :waits    the child was told to end, and only waits for hijacked connections and streams
-  #   parent to child    :go       the sockets listen: serve
+  #   parent to child    :go       the sockets listen: serve; again: no other generation serves (to a master)
+  #                      :serve    serve now (to a worker that is prepared); start workers again (to a master)
   #                      :reopen   open the log files again
   #                      :drain    finish queued connections and requests in flight, then end
   #                      :retire   finish requests in flight, then end; other processes continue to listen
@@ -32,14 +34,13 @@ module Bontebok
   #                      :more, :fewer    start one more worker, retire one worker
   #                      :kill     kill the workers that are left
   #                      :park     retire the workers, but do not end
-  #                      :serve    start workers again
   #                      :announce, :recall    show clients and load balancers that the server will stop, or show it
   #                                no longer
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i",
-              failed: "f", crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q", renew: "n",
-              renew_slowly: "s", more: "+", fewer: "-", kill: "k", park: "p", serve: "v", announce: "a",
-              recall: "b", hurry: "y" }.freeze
+              prepared: "z", failed: "f", crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q",
+              renew: "n", renew_slowly: "s", more: "+", fewer: "-", kill: "k", park: "p", serve: "v",
+              announce: "a", recall: "b", hurry: "y" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

@@ -24,15 +24,15 @@ module Bontebok
         @signals = nil
       end
 
-      # Waits for :go, which the parent sends when the listeners listen. Returns the other words that have arrived, or
-      # nil if the process must end.
-      def wait_for_go(channel)
+      # Waits for the word: :go, which the parent sends when the listeners listen, or :serve. Returns the other words
+      # that have arrived, or nil if the process must end.
+      def wait_for(word, channel)
         words = []
-        until words.intersect?(%i[go drain retire quit closed])
+        until words.intersect?([word, :drain, :retire, :quit, :closed])
           channel.to_io.wait_readable
           words.concat(channel.hear)
         end
-        words - [:go] if words.include?(:go)
+        words - [word] if words.include?(word)
       end
 
       # Runs a hook in a process that has said :loaded. After :loaded, the parent may send any word (a message of

@@ -32,8 +32,10 @@ module Bontebok
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
     # turns: OutOfBandTurns; nil: there is no out-of-band work. life_line: for Parent. on_trial: the worker must answer
-    # its own health check, because a former generation can serve in its place.
-    def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil, life_line: nil, on_trial: false)
+    # its own health check, because a former generation can serve in its place. together: the worker serves when its
+    # parent says so (see Children::Together).
+    def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil, life_line: nil,
+                   on_trial: false, together: false)
       @config = config
       @listeners = listeners
       @number = number
@@ -43,6 +45,7 @@ module Bontebok
       @turns = turns
       @life_line = life_line
       @on_trial = on_trial
+      @together = together
     end
 
     # app: the application, if the master has loaded it; nil: the worker loads it. Returns the exit status.
@@ -53,7 +56,8 @@ module Bontebok
       app = prepare(app)
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)
-      words = ChildLoading.wait_for_go(@channel)
+      words = ChildLoading.wait_for(:go, @channel)
+      words &&= get_ready(app, words)
       words ? serve(app, words) : 0
     rescue AppLoader::Failed, Hooks::Failed, ReadinessCheck::Failed => e
       @log.error(e.message, e.cause)
@@ -71,8 +75,6 @@ module Bontebok
     def itself_for_hooks = Hooks::Worker.new(@number, Process.pid, @lanes ? @lanes.requests : 0)
 
     def serve(app, words)
-      @life.go
-      words += run_ready_hook + check_readiness(app)
       @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns,
                                                    channel: @channel)
       @recycling = Recycling.new(@config, log: @log)

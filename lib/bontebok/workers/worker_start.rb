@@ -19,6 +19,16 @@ module Bontebok
       end
     end
 
+    # Returns the words that have arrived, or nil if the process must end.
+    def get_ready(app, words)
+      @life.go
+      words += run_ready_hook + check_readiness(app)
+      return words unless @together
+
+      @channel.say(:prepared)
+      ChildLoading.wait_for(:serve, @channel)&.then { |more| words + more }
+    end
+
     # Returns the words that arrived while the hook ran.
     def run_ready_hook
       return [] unless @config.hooks.any?(:after_worker_ready)

@@ -10,7 +10,10 @@ class ProcessGenerationsTest < Support::TestCase
 
   # While there is a file "bad", only the first worker can start. The supervisor checks the RestartFile every 20 ms.
   BAD = <<~RUBY
-    after_fork { |worker| raise "bad code" if File.exist?("bad") && worker.number > 1 }
+    after_worker_ready do |worker|
+      $stderr.puts "worker \#{worker.number} hangs" if worker.number > 1
+      sleep 0.01 while File.exist?("bad") && worker.number > 1
+    end
     require "bontebok/processes/restart_file"
     Bontebok::RestartFile.singleton_class.prepend(Module.new do
       def watch(path, &block) = super(path, interval: 0.02, &block)
@@ -22,7 +25,7 @@ class ProcessGenerationsTest < Support::TestCase
     former = workers(server)
     temp_file("bad")
     change_restart_file
-    server.wait_for_output(/not all workers are ready/)
+    await_hanging(server)
     server.wait_for_output(/master \(pid \d+\) did not get all of its workers ready within 3\.0 s: it is stopped/)
     server.wait_for_output(/master \(pid \d+\) has left/)
     assert_equal former, workers(server)
@@ -37,8 +40,7 @@ class ProcessGenerationsTest < Support::TestCase
     former = workers(server)
     temp_file("bad")
     change_restart_file
-    server.wait_for_output(/g2 not all workers are ready: the former workers serve until all are/)
-    eventually(10, "one worker that is ready") { next_workers(server).size == 1 }
+    await_hanging(server)
     assert_equal former, workers(server)
     2.times { server.signal("TTOU") } # the kernel may merge signals of one kind
     server.wait_for_output(/ 2 workers$/)
@@ -52,7 +54,7 @@ class ProcessGenerationsTest < Support::TestCase
     former = workers(server)
     temp_file("bad")
     change_restart_file
-    server.wait_for_output(/g2 not all workers are ready/)
+    await_hanging(server)
     File.unlink(temp_file("bad"))
     change_restart_file
     wait_for_next_generation(server, former)
@@ -65,7 +67,7 @@ class ProcessGenerationsTest < Support::TestCase
       server = start("--worker-boot-timeout", "0")
       temp_file("bad")
       change_restart_file
-      server.wait_for_output(/g2 not all workers are ready/)
+      await_hanging(server)
       assert_equal 0, server.stop(signal).exitstatus
       refute_match(/killed/, server.output.text)
       File.unlink(temp_file("bad"))
@@ -79,7 +81,7 @@ class ProcessGenerationsTest < Support::TestCase
     former = [master(server).pid, *workers(server)]
     temp_file("bad")
     change_restart_file
-    server.wait_for_output(/g2 not all workers are ready/)
+    await_hanging(server)
     Process.kill("KILL", former.first)
     eventually { gone?(former.first) }
     File.unlink(temp_file("bad"))
@@ -103,9 +105,9 @@ class ProcessGenerationsTest < Support::TestCase
     File.utime(@changes, @changes, temp_file("restart.txt"))
   end
 
-  def next_workers(server)
-    next_master = Support::ProcessTable.children(server.pid)[1]
-    Support::ProcessTable.children(next_master.pid).map(&:pid)
+  # Waits until the workers of the next generation have been started.
+  def await_hanging(server)
+    server.wait_for_output(/(?:.*worker \d hangs){4}/m)
   end
 
   # Waits until the former processes have ended and there are `count` new workers.

@@ -95,7 +95,7 @@ class RollbackTest < Support::TestCase
     release(2)
     deploy_and_keep(server)
     temp_file("bad")
-    assert_command 1, "bontebok: the former master got no worker ready\n", "rollback", "--wait"
+    assert_command 1, "bontebok: the former master did not get its workers ready\n", "rollback", "--wait"
     assert_serves 2, server
     server.wait_for_output(/hook after_stopped\n/)
   end
@@ -113,7 +113,7 @@ class RollbackTest < Support::TestCase
         release(2)
         deploy_and_keep(server)
         temp_file("bad")
-        assert_command 1, /got no worker ready/, "rollback", "--wait"
+        assert_command 1, /did not get its workers ready/, "rollback", "--wait"
         assert_serves 2, server
         release(3)
         assert_command 0, "generation 3 serves\n", "deploy", "--wait"

@@ -70,8 +70,8 @@ class GenerationsFailuresTest < Support::TestCase
   def test_a_master_that_reports_its_failure_ends_the_deploy_and_gets_the_time_to_end
     begin_with(WHOLE, FAILED, failed: ->(*failure) { @failure = failure })
     fail_last
-    assert_equal [@started[1], "got no worker ready"], @failure
-    assert_log(/error .* master \(pid #{@started[1].pid}\) got no worker ready: it is stopped/)
+    assert_equal [@started[1], "did not get its workers ready"], @failure
+    assert_log(/error .* master \(pid #{@started[1].pid}\) did not get its workers ready: it is stopped/)
     Process.kill("USR2", @started[1].pid)
     mind_until { gone?(@started[1]) }
     assert_alive @started[0]

@@ -8,6 +8,16 @@ require_relative "../support/generations_case"
 class GenerationsTest < Support::TestCase
   include GenerationsCase
 
+  # Is ready when it has heard :go twice.
+  TWICE = lambda do |channel|
+    channel.say(:loaded)
+    words = []
+    words.concat(channel.hear) while words.size < 2 && (words - [:go]).empty? && channel.to_io.wait_readable
+    channel.say(:ready)
+    UNTIL_TOLD.call(channel)
+    0
+  end
+
   def test_the_former_generation_serves_until_the_next_one_is_whole
     begin_with(WHOLE, PARTIAL)
     mind_until { @started[1].reached?(:ready) }
@@ -90,6 +100,15 @@ class GenerationsTest < Support::TestCase
     2.times { @keeper.tick }
     refute_predicate @started[1], :leaving?
     assert_alive @started[1]
+  end
+
+  # So its workers need not wait for each other any longer.
+  def test_a_master_hears_go_again_when_its_former_generation_has_gone
+    begin_with(WHOLE, TWICE)
+    @keeper.go
+    mind_until { @started[1].reached?(:loaded) }
+    Process.kill("KILL", @started[0].pid)
+    mind_until { @started[1].reached?(:ready) }
   end
 
   def test_a_stop_ends_both_generations

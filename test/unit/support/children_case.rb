@@ -8,11 +8,13 @@ require "bontebok/system/signal_queue"
 # Helpers for tests of Children, the class that keeps child processes running. Each child runs a lambda, its behaviour.
 # A behaviour gets the child's channel and returns the exit status.
 module ChildrenCase
-  # Is ready until its parent sends a word (a message on the channel).
+  # Waits until its parent sends a word (a message on the channel) other than :go.
+  UNTIL_TOLD = ->(channel) { channel.to_io.wait_readable while (channel.hear - [:go]).empty? }
+  # Is ready until its parent sends such a word.
   STEADY = lambda do |channel|
     channel.say(:loaded)
     channel.say(:ready)
-    channel.to_io.wait_readable
+    UNTIL_TOLD.call(channel)
     0
   end
   # Is ready only after :go.
@@ -22,7 +24,7 @@ module ChildrenCase
     return 0 unless channel.hear == [:go]
 
     channel.say(:ready)
-    channel.to_io.wait_readable
+    UNTIL_TOLD.call(channel)
     0
   end
   LOADING = ->(_channel) { sleep }

@@ -22,7 +22,7 @@ module Bontebok
       def note_end(child)
         if !child.reached?(:ready) && !child.leaving?
           @record.failed(child)
-          @pauses.failed(child.number)
+          @pauses.failed(child.number, fault: !child.ended_by_user?)
         elsif child.staying?
           @record.ended(child)
           @pauses.ended(child.number, child.seconds_ready)
@@ -34,7 +34,7 @@ module Bontebok
       # Pauses treats a lost child (see Child#lost_at) like a child that has ended.
       def note_lost(child)
         if !child.reached?(:ready)
-          @pauses.failed(child.number)
+          @pauses.failed(child.number, fault: true)
         elsif child.staying?
           @pauses.ended(child.number, child.seconds_ready)
         end

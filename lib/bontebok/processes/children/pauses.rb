@@ -21,6 +21,7 @@ module Bontebok
       def initialize(pause)
         @pause = pause
         @failures = Hash.new(0)
+        @faults = Hash.new(0)
         @brief = {}
         @until = Hash.new(0)
         @next_start = 0
@@ -50,13 +51,20 @@ module Bontebok
         @failures[number].positive?
       end
 
-      # Called if a start has failed. The pause doubles with each failure in a row.
-      def failed(number)
+      # How many of the number's starts in a row have failed by a fault of the child.
+      def faults(number)
+        @faults[number]
+      end
+
+      # Called if a start has failed. The pause doubles with each failure in a row. fault: the child is the cause.
+      def failed(number, fault: false)
+        @faults[number] += 1 if fault
         @until[number] = Clock.now + [@pause * (2**[@failures[number], DOUBLINGS].min), LONGEST].min
         @failures[number] += 1
       end
 
       def ready(number)
+        @faults.delete(number)
         @failures.delete(number) unless @brief[number]
       end
 
@@ -74,7 +82,7 @@ module Bontebok
 
       # Forgets all failures and rejected forks.
       def clear
-        [@failures, @brief, @until].each(&:clear)
+        [@failures, @faults, @brief, @until].each(&:clear)
         @next_start = 0
         @refused = false
       end
@@ -85,7 +93,7 @@ module Bontebok
       end
 
       def forget(number)
-        [@failures, @brief, @until].each { |by_number| by_number.delete(number) }
+        [@failures, @faults, @brief, @until].each { |by_number| by_number.delete(number) }
       end
     end
   end

@@ -17,6 +17,7 @@ module Bontebok
         nil until child.hear.empty? || child.deaf? # words from before the rollback
         child.unpark
         @missing.times { child.tell(:more) }
+        @on_trial << child
         limit(child)
         child
       end
