@@ -1,6 +1,6 @@
 /* sigpipe.h: calls that have no MSG_NOSIGNAL, sendfile(2) and write(2) to a pipe, and that must not end the
  * process if nobody reads. For the host's own writes, the action of SIGPIPE that the host has chosen stays in
- * effect. See docs/decisions/0024-the-host-keeps-its-sigpipe.md. Used by file_source.c and log_sink.c. */
+ * effect. See docs/decisions/0022-the-host-keeps-its-sigpipe.md. Used by file_source.c and log_sink.c. */
 #ifndef BB_SIGPIPE_H
 #define BB_SIGPIPE_H
 

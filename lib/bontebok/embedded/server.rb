@@ -8,7 +8,7 @@ require_relative "server_run"
 
 module Bontebok
   # A server for programs and tests: it serves a Rack application in threads of the program's process. It sets no signal
-  # handler (SIGPIPE: docs/decisions/0024-the-host-keeps-its-sigpipe.md) and no exit handler, forks nothing, and changes
+  # handler (SIGPIPE: docs/decisions/0022-the-host-keeps-its-sigpipe.md) and no exit handler, forks nothing, and changes
   # no setting of the process. A worker of the command bontebok has the same threads, limits and listeners.
   #
   #   server = Bontebok::Server.new(app, threads: 4).start

@@ -4,7 +4,7 @@ module Bontebok
   class Canary
     # Asks after any number of requests whether the share of errors of the new workers is above that of the former ones
     # plus a margin. However often it is asked, the answer is wrong with a probability of at most ERROR. See
-    # docs/decisions/0027-the-canary-is-judged-all-the-time.md.
+    # docs/decisions/0023-the-canary-is-judged-all-the-time.md.
     #
     # Each pair of true shares has an evidence against it: a likelihood ratio, which exceeds 1 / ERROR at any time only
     # with the probability ERROR if the pair is the true one. The answer is yes if the evidence exceeds this bound for

@@ -6,7 +6,7 @@ module Bontebok
   # Refuses calls by which code of the application would end or replace the process that loads it. These calls run no
   # exit handler and no ensure, so nothing would be logged, and the pid file would stay. Processes that this code forks
   # may make the calls. `exit` and `abort` raise SystemExit, which is handled like any exception.
-  # See docs/decisions/0028-code-that-loads-cannot-end-its-process.md.
+  # See docs/decisions/0024-code-that-loads-cannot-end-its-process.md.
   module LoadingFence
     # The end of a message: what the call would do, and what to do instead.
     ADVICE = {
