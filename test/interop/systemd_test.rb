@@ -39,7 +39,7 @@ class SystemdTest < Interop::HandoverCase
   def test_a_datagram_socket_is_rejected
     process = activate("-w", "0", options: ["--datagram"], listen: [@path])
     Socket.open(:UNIX, :DGRAM) { |socket| socket.send("x", 0, Socket.sockaddr_un(@path)) }
-    assert_equal 1, process.wait.exitstatus
+    assert_equal 2, process.wait.exitstatus
     assert_match(/^bontebok: systemd.*: descriptor 3 is not a listening TCP or unix socket$/, process.output.text)
   end
 

@@ -26,7 +26,7 @@ module Bontebok
         take_control(*state.listeners("control"))
         @adopted.take
         [*state["signals"], *EarlySignals.take].each { |name| @events.push(name) }
-        clients = state.copies("client").map { |io| ControlClient.new(io) }
+        clients = state.copies("client", UNIXSocket).map { |socket| ControlClient.new(socket) }
         state.close
         tell(state["failure"], *clients)
       end

@@ -87,9 +87,9 @@ module Bontebok
         descriptors { |io| io.tap { io.autoclose = true }.close }
       end
 
-      # IO objects with copies of the descriptors in the value.
-      def copies(name)
-        [*@values[name]].map { |number| copy(number) }
+      # IO objects with copies of the descriptors in the value. kind: their class.
+      def copies(name, kind = IO)
+        [*@values[name]].map { |number| copy(number, kind) }
       end
 
       # The listeners in the value.
@@ -105,8 +105,8 @@ module Bontebok
 
       private
 
-      def copy(number)
-        IO.for_fd(number).tap { |io| io.autoclose = false }.dup
+      def copy(number, kind = IO)
+        kind.for_fd(number).tap { |io| io.autoclose = false }.dup
       end
 
       def descriptors(&)
