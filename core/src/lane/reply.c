@@ -232,7 +232,10 @@ static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_
     for (size_t i = 0; i < count && code == BB_OK; i++) {
         for (size_t offset = 0, used; offset < parts[i].len; offset += used, *taken += used) {
             if (run_is_full(&run) && (code = make_way(lane, &run)) != BB_OK) return code;
-            if (bb__conn_has_unsent(lane->current) && has_to_wait(lane, bytes_of(parts, count) - *taken))
+            /* Other lanes may fill the memory at any moment. The pieces of the run count as taken, so they
+             * are sent or kept first. */
+            if (run.count == 0 && bb__conn_has_unsent(lane->current) &&
+                has_to_wait(lane, bytes_of(parts, count) - *taken))
                 return BB_AGAIN;
             code = add_piece(lane, &run, parts[i].at + offset, parts[i].len - offset, &used);
             if (code != BB_OK) return code;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "conn/between_parts.h"
 #include "response_spool_case.h"
 #include "support/client.h"
 #include "support/fail_alloc.h"
@@ -133,12 +134,64 @@ static void test_room_that_others_give_back_ends_the_wait(void **state)
     host_free(host);
 }
 
+/* ---- memory that others fill meanwhile ---- */
+
+static bool until_close;
+static struct host *filled;
+
+static void fill_memory(void)
+{
+    atomic_fetch_add(&filled->worker->spool_budget.unsent, filled->worker->spool_budget.unsent_max);
+}
+
+/* Other lanes fill the memory while the host writes several large parts. */
+static void app_writes_while_others_fill(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    const size_t len = 40 * 1024;
+    size_t at = 0;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, until_close ? BB_LENGTH_UNKNOWN : LARGE), BB_OK);
+    while (!bb__conn_has_unsent(host->lane->current)) {
+        write_all(host, letters + at, len);
+        at += len;
+    }
+    uint64_t taken;
+    const struct bb_slice parts[] = {{letters + at, len}, {letters + at + len, len}};
+    filled = host;
+    between_parts = fill_memory;
+    int code = bb_reply_write(host->lane, parts, 2, false, &taken);
+    atomic_fetch_sub(&host->worker->spool_budget.unsent, host->worker->spool_budget.unsent_max);
+    assert_in_range(code, BB_OK, BB_AGAIN);
+    at += taken;
+    while (at < LARGE) {
+        const struct bb_slice rest = {letters + at, LARGE - at};
+        code = bb_reply_write(host->lane, &rest, 1, false, &taken);
+        at += taken;
+        if (code == BB_AGAIN) assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    }
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_parts_are_sent_once_if_others_fill_the_memory(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        until_close = how;
+        struct host *host = new_host(AF_UNIX, app_writes_while_others_fill);
+        struct client *client = lazy_client(host);
+        assert_all_letters(client);
+        client_free(client);
+        host_free(host);
+    }
+}
+
 /* ---- no memory ---- */
 
 #define PART (1 << 20)
 
 static unsigned failing; /* which allocation fails after the call of bb_reply_head(); 1: the first */
-static bool until_close, failed;
+static bool failed;
 
 /* Writes two parts. The socket does not take all bytes, so the core keeps the rest in memory. */
 static void app_without_memory(struct host *host, const struct bb_request *request)
@@ -200,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_each_byte_arrives_whatever_room_there_is),
         cmocka_unit_test(test_a_full_disk_makes_the_lane_wait),
         cmocka_unit_test(test_room_that_others_give_back_ends_the_wait),
+        cmocka_unit_test(test_parts_are_sent_once_if_others_fill_the_memory),
         cmocka_unit_test(test_a_response_that_cannot_be_kept_breaks_off),
     };
     return cmocka_run_group_tests_name("reply_full", tests, make_letters, NULL);
