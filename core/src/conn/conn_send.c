@@ -163,10 +163,11 @@ enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__con
 
     conn->state = BB_CONN_HEAD;
     conn->want = BB_INTEREST_READ;
+    /* The wait of a pipelined request begins now, because responses are sent in order (RFC 9112 9.3.2). An
+     * idle connection does not wait. */
+    conn->wait.ready_at = 0;
     if (bb__buf_len(&conn->in) > 0) {
         bb__timeout_clear(context->timeouts, &conn->timeout);
-        /* The wait of the next request begins now, because responses are sent in order (RFC 9112 9.3.2). */
-        conn->wait.ready_at = 0;
         return BB_CONN_AGAIN;
     }
     bb__buf_pool_put(&context->buf_pool, &conn->in);

@@ -41,7 +41,8 @@ static bool take(struct bb_lane *lane, struct bb__conn **conn)
 static void judge_the_idle(const struct bb_lane *lane, const struct bb__conn *conn)
 {
     const struct bb_worker *worker = lane->worker;
-    if (!worker->scoreboard || conn->wait.ready_at == 0 ||
+    bool has_request = conn->wait.queued_at > 0;
+    if (!worker->scoreboard || !has_request || conn->wait.ready_at == 0 ||
         lane->context.now < conn->wait.ready_at / 1000 + BB_PROMPT)
         return;
     bb__scoreboard_blame(worker->scoreboard, worker->pid);

@@ -92,10 +92,38 @@ static void test_a_lane_whose_clock_is_behind_the_order_stands_by(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
+/* Another process passes its idle connections on. Their last requests were served long ago, so no lane that
+ * is shown as idle has failed to take a request. */
+static void test_idle_connections_that_are_passed_on_blame_nobody(void **state)
+{
+    (void)state;
+    struct host *host = new_shown_host();
+    struct bb__slot *other = bb__scoreboard_claim(scoreboard);
+    atomic_store(&other->pid, (int)getppid());
+    atomic_store(&other->idle, BB_IDLE);
+    host->app = app_echo;
+    struct client *clients[2] = {new_served(host), new_served(host)};
+    fake_micros += 1000000;
+    for (int i = 0; i < 2; i++) client_say(clients[i], REQUEST); /* one look finds both, so they may wait */
+    for (int i = 0; i < 2; i++) assert_response(clients[i], 200, "GET / ");
+    fake_clock_advance(2000);
+    fake_micros += 1000000;
+
+    assert_true(bb__conn_set_pass_idle(&host->lane->set, &host->lane->context, &host->worker->shared.queue));
+    assert_int_equal(host_connections(host), 0);
+    host_settle_to(host, 2);
+    assert_int_equal(atomic_load(&other->idle), BB_IDLE);
+    bb__scoreboard_give_back(other);
+    for (int i = 0; i < 2; i++) client_free(clients[i]);
+    host_free(host);
+    bb_scoreboard_free(scoreboard);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_request_is_shown),
+        cmocka_unit_test(test_idle_connections_that_are_passed_on_blame_nobody),
         cmocka_unit_test(test_a_lane_whose_clock_is_behind_the_order_stands_by),
     };
     return cmocka_run_group_tests_name("lane_scoreboard", tests, NULL, NULL);
