@@ -61,11 +61,18 @@ static void note_no_response(struct bb_lane *lane)
     if (lane->context.log) bb__buf_clear(&lane->context.log->response);
 }
 
+/* Sends what the host has written, also parts that are gathered (reply_gather.c). */
+static int send_written(struct bb_lane *lane)
+{
+    uint64_t taken;
+    return lane->reply.sent ? bb_reply_write(lane, NULL, 0, false, &taken) : bb__reply_flush_pending(lane);
+}
+
 int bb_lane_hijack(struct bb_lane *lane, int *fd, struct bb_slice *unread)
 {
     struct bb__conn *conn = bb__lane_current(lane);
     if (!conn || lane->reply.failed != BB_OK || lane->reply.ended) return BB_EGONE;
-    if (bb__reply_flush_pending(lane) != BB_OK) return BB_EGONE;
+    if (send_written(lane) < 0) return BB_EGONE;
     if (bb__conn_has_unsent(conn)) return BB_AGAIN;
     int own = fcntl(conn->fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0) return BB_ESYSTEM;
@@ -130,6 +137,7 @@ void bb_lane_rejoin(struct bb_lane *lane, struct bb_stream *stream)
     }
     if (!bb__stream_is_complete(stream)) return;
     reply->detached = false;
+    lane->current->large = true; /* the response may still be on its way */
     reply->ended_as = reply->failed = BB_OK;
     lane->current->unbuffered = bb__stream_take_body(stream);
     bb__stream_leave(stream);
@@ -140,6 +148,7 @@ void bb_lane_rejoin(struct bb_lane *lane, struct bb_stream *stream)
 void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream, enum bb_stream_event event)
 {
     uint64_t since = bb__clock_ms();
+    if (!bb__lane_current(lane)) return;
     if (event == BB_STREAM_READABLE) {
         bb__request_await(lane, bb_stream_fd(stream));
         return;

@@ -15,7 +15,8 @@
 #define LONG (1 << 20) /* bytes; the kernel buffers only a part of them */
 
 static struct client *client;
-static unsigned seconds;     /* of waits, since the head was written */
+static unsigned seconds; /* of waits, since the head was written */
+static bool waits_first;
 static unsigned reads_after; /* the client reads nothing in these seconds */
 
 static void read_late(void)
@@ -104,11 +105,48 @@ static void test_the_wait_ends_if_the_client_takes_nothing(void **state)
     serve(app_loses_its_client);
 }
 
+/* The parts follow each other at once, so the second one is gathered. */
+static void app_hijacks_behind_parts(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    const struct bb_slice parts[] = {{"first ", 6}, {"second ", 7}};
+    struct bb_slice unread;
+    uint64_t taken;
+    int fd;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_RAW), BB_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(bb_reply_write(host->lane, &parts[i], 1, false, &taken), BB_OK);
+    if (waits_first) assert_int_equal(bb_reply_wait_until_sent(host->lane), BB_OK);
+    assert_int_equal(bb_lane_hijack(host->lane, &fd, &unread), BB_OK);
+    assert_int_equal(send(fd, "third", 5, 0), 5);
+    close(fd);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_gathered_parts_are_sent_before_the_hijack(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 2; how++) {
+        waits_first = how;
+        struct host *host = host_new_default(AF_UNIX);
+        bb_lane_free(host->lane);
+        assert_int_equal(bb_worker_start_io_thread(host->worker), BB_OK);
+        assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
+        host->app = app_hijacks_behind_parts;
+        client = client_new_saying(host, GET);
+        assert_response(client, 200, "first second third");
+        client_free(client);
+        host_free(host);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_wait_lasts_until_the_client_has_the_head),
         cmocka_unit_test(test_the_wait_ends_if_the_client_takes_nothing),
+        cmocka_unit_test(test_gathered_parts_are_sent_before_the_hijack),
     };
     return cmocka_run_group_tests_name("hijack_wait", tests, NULL, NULL);
 }
