@@ -138,14 +138,18 @@ static void tell(struct bb_lane *lane, int status, int error)
 static int refuse(struct bb_lane *lane, int error, bool elsewhere)
 {
     static const char type[] = "text/plain", text[] = "The file cannot be sent.\n";
-    const struct bb_slice part = {text, sizeof text - 1};
+    const size_t len = sizeof text - 1;
     uint64_t taken;
     int status = status_for(error, elsewhere);
     tell(lane, status, error);
     int code = bb_reply_begin(lane, status);
     if (code == BB_OK) code = bb_reply_field(lane, "Content-Type", 12, type, sizeof type - 1);
-    if (code == BB_OK) code = bb_reply_head(lane, part.len);
-    if (code == BB_OK) code = bb_reply_write(lane, &part, bb_reply_bodyless(lane) ? 0 : 1, true, &taken);
+    if (code == BB_OK) code = bb_reply_head(lane, len);
+    if (code == BB_OK && !bb_reply_bodyless(lane)) code = bb__buf_append(&lane->reply.staged, text, len);
+    if (code != BB_OK) return code;
+    lane->reply.encoder.remaining = 0;
+    lane->reply.body_length = bb_reply_bodyless(lane) ? 0 : len;
+    code = bb_reply_write(lane, NULL, 0, true, &taken);
     return code < 0 ? code : BB_OK;
 }
 

@@ -264,6 +264,39 @@ static void test_a_client_has_the_whole_write_timeout_for_a_late_hundred(void **
     finish();
 }
 
+static int ended;
+
+/* The memory of the worker is full, too, so the core takes no more bytes of the host. */
+static void app_names_a_missing_file(struct host *host, const struct bb_request *request)
+{
+    atomic_uint_fast64_t *unsent = &host->worker->spool_budget.unsent;
+    uint64_t more = host->worker->spool_budget.unsent_max;
+    bool answered;
+    (void)request;
+    hint(host);
+    atomic_fetch_add(unsent, more);
+    assert_int_equal(bb_reply_begin(host->lane, 200), BB_OK);
+    assert_int_equal(bb_reply_field(host->lane, "x-sendfile", 10, "/nonexistent/file", 17), BB_OK);
+    assert_int_equal(bb_reply_named_file(host->lane, &answered), BB_OK);
+    ended = bb_reply_end(host->lane);
+    atomic_fetch_sub(unsent, more);
+}
+
+static void test_the_response_for_a_missing_file_follows_the_rest_of_hints(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    strcpy(settings.x_sendfile, "/nonexistent");
+    struct host *host = host_new(&settings, AF_UNIX);
+    host->app = app_names_a_missing_file;
+    client = client_new_saying(host, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_hint();
+    assert_response(client, 404, "The file cannot be sent.\n");
+    assert_int_equal(ended, BB_OK);
+    client_free(client);
+    host_free(host);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_a_hijack_waits_for_the_rest_of_hints),
         cmocka_unit_test(test_a_client_has_the_whole_write_timeout_for_late_hints),
         cmocka_unit_test(test_a_client_has_the_whole_write_timeout_for_a_late_hundred),
+        cmocka_unit_test(test_the_response_for_a_missing_file_follows_the_rest_of_hints),
     };
     return cmocka_run_group_tests_name("request_unsent", tests, NULL, NULL);
 }
