@@ -56,7 +56,8 @@ class SupervisorReplacementTest < Support::TestCase
   def test_workers_of_another_layout
     release_with_bontebok(1, Bontebok::VERSION)
     server = start_release
-    release_with_bontebok(2, "99.1.2", "def copies(name, kind = IO)\n", "\\0raise ArgumentError, 'layout 9' if name == 'links'\n")
+    release_with_bontebok(2, "99.1.2", "def copies(name, kind = IO)\n",
+                          "\\0raise ArgumentError, 'layout 9' if name == 'links'\n")
     assert_command 1, /deploy this version first, then the supervisor: layout 9/, *COMMAND
     assert_command 0, "generation 2 serves\n", "deploy", "--wait"
     assert_equal 0, server.stop.exitstatus
