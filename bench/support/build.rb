@@ -63,8 +63,8 @@ module Bench
       system(env, "bundle", "install", "--quiet") || warn("left out: the gems of #{gemfile} do not install here")
     end
 
-    def run!(*command)
-      system(*command, out: File::NULL) || abort("failed: #{command.join(' ')}")
+    def run!(*command, **options)
+      system(*command, out: File::NULL, **options) || abort("failed: #{command.join(' ')}")
     end
   end
 end

@@ -7,6 +7,7 @@ module Bench
   # their session, because each worker of pitchfork and itsi has its own process group.
   class ProcessGroup
     BOOT_DEADLINE = 20
+    END_DEADLINE = 5
     # Index of the session in the fields of /proc/PID/stat after the name, proc(5).
     SESSION = 3
 
@@ -21,9 +22,9 @@ module Bench
                                                                         close_others: true)
     end
 
-    # Waits until the server accepts connections. False if it ends, or accepts none within BOOT_DEADLINE seconds.
-    def ready?
-      limit = now + BOOT_DEADLINE
+    # Waits until the server accepts connections. False if it ends, or accepts none within these seconds.
+    def ready?(seconds = BOOT_DEADLINE)
+      limit = now + seconds
       until connects?
         return false if now > limit || Process.wait(@pid, Process::WNOHANG)
 
@@ -68,11 +69,11 @@ module Bench
     def pause = signal(:STOP)
     def resume = signal(:CONT)
 
-    # TERM goes only to the first process, which ends its workers.
-    def finish
+    # TERM goes only to the first process, which ends its workers. After these seconds, KILL goes to all.
+    def finish(seconds = END_DEADLINE)
       resume
       Process.kill(:TERM, @pid)
-      limit = now + 5
+      limit = now + seconds
       sleep 0.05 until now > limit || Process.wait(@pid, Process::WNOHANG)
     rescue Errno::ESRCH, Errno::ECHILD
       nil

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "open3"
+require "rbconfig"
+require_relative "build"
+require_relative "callgrind"
+require_relative "contestants"
+
+module Bench
+  # The whole server with one worker, in one process: the core, the binding and Ruby, of this checkout and of another
+  # revision.
+  #
+  # Only the thread that serves counts, and only its work in the loop of the binding. The load tool has one connection,
+  # so that each request takes the same path. With more connections, the scheduler decides how many of them the I/O
+  # thread takes over: two runs would differ by up to 10 %. The application decides when the garbage collector runs:
+  # else two runs would differ by up to 3 %.
+  #
+  # Noise with kept connections: single runs of one revision differed by up to 0.5 %, two medians of three runs by
+  # 0.28 %. Most of it is Ruby's hash seed, a new one for each process. With new connections, single runs differed by up
+  # to 6 %, because the scheduler decides how often the thread waits for the next connection.
+  class RubyWorkers
+    NAME = "bontebok, one worker"
+    LOOP = "bbr_serve" # of the binding, for callgrind
+    HELLO = File.join(Contestants::APPS, "hello_gc.ru")
+    SOURCES = %w[core ext lib exe bontebok.gemspec].freeze
+
+    # dir: a directory for the other revision. before: its name; nil: none.
+    def initialize(dir, before: nil)
+      @dir = dir
+      @before = before
+    end
+
+    # { name => instructions per request for each of Callgrind::KINDS }, the other revision first. Yields a Proc as
+    # Price#serve takes it, and the Proc of Callgrind#per_request.
+    def instructions(rounds, &serve)
+      callgrind = Callgrind.new(rounds: rounds, connections: 1, below: LOOP)
+      roots.transform_values do |root|
+        callgrind.per_request { |wrap, load| serve.call(->(address) { contestant(wrap, root, address) }, load) }
+      end
+    end
+
+    private
+
+    # { name => directory }
+    def roots
+      @before ? { "#{NAME}, #{@before}" => check_out, NAME => Build::ROOT } : { NAME => Build::ROOT }
+    end
+
+    def check_out
+      File.join(@dir, "worker").tap do |directory|
+        Dir.mkdir(directory)
+        status = Open3.pipeline(["git", "-C", Build::ROOT, "archive", @before, *SOURCES], ["tar", "x", "-C", directory])
+        abort("no such revision: #{@before}") unless status.all?(&:success?)
+        build(directory)
+      end
+    end
+
+    def build(directory)
+      place = File.join(directory, "ext/bontebok")
+      Build.run!(RbConfig.ruby, "extconf.rb", chdir: place)
+      Build.run!("make", "-s", chdir: place)
+      FileUtils.cp(File.join(place, "bontebok.so"), File.join(directory, "lib/bontebok"))
+    end
+
+    # exe/bontebok puts its own lib in front of that of the Gemfile. callgrind does not follow `bundle exec`.
+    def contestant(wrap, root, address)
+      command = [*wrap, RbConfig.ruby, "-rbundler/setup", File.join(root, "exe/bontebok"), "-w", "0", "-t", "1",
+                 "-E", "production", "-l", Contestants.listen(address), HELLO]
+      Contestants::Contestant.new(name: NAME, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), command: command)
+    end
+  end
+end
