@@ -3,9 +3,9 @@
 require "fileutils"
 require "open3"
 require "rbconfig"
-require_relative "build"
+require_relative "../build"
 require_relative "callgrind"
-require_relative "contestants"
+require_relative "../contestants"
 
 module Bench
   # The whole server with one worker, in one process: the core, the binding and Ruby, of this checkout and of another

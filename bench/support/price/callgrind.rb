@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require_relative "load"
-require_relative "median"
+require_relative "../load"
+require_relative "../median"
 
 module Bench
   # User-mode instructions per request, counted by callgrind. They hardly depend on other work of the machine.
