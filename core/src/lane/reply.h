@@ -82,6 +82,10 @@ int bb__reply_flush_pending(struct bb_lane *lane);
 void bb__reply_begin_to_wait(struct bb_lane *lane, uint64_t rate);
 void bb__reply_end_to_wait(struct bb_lane *lane);
 
+/* Blocks until the socket has taken all bytes that the connection keeps. Returns the codes of
+ * bb_reply_wait(). */
+int bb__reply_wait_until_sent(struct bb_lane *lane);
+
 /* ---- reply_gather.c ---- */
 
 /* Called after a small part was written to `staged`. True: the part stays there, and the caller sends

@@ -214,12 +214,8 @@ int bb_reply_wait(struct bb_lane *lane)
     return lane->reply.spools ? wait_until(lane, has_room) : wait_for_a_moment(lane);
 }
 
-int bb_reply_wait_until_sent(struct bb_lane *lane)
+int bb__reply_wait_until_sent(struct bb_lane *lane)
 {
-    uint64_t taken;
-    if (!bb__lane_current(lane)) return BB_EGONE;
-    int code = lane->reply.sent ? bb_reply_write(lane, NULL, 0, false, &taken) : BB_OK; /* gathered parts */
-    if (code < 0) return code;
     prepare_to_wait(lane);
     return wait_until(lane, has_sent_all);
 }

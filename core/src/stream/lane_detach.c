@@ -68,6 +68,13 @@ static int send_written(struct bb_lane *lane)
     return lane->reply.sent ? bb_reply_write(lane, NULL, 0, false, &taken) : bb__reply_flush_pending(lane);
 }
 
+int bb_reply_wait_until_sent(struct bb_lane *lane)
+{
+    if (!bb__lane_current(lane)) return BB_EGONE;
+    int code = send_written(lane);
+    return code < 0 ? code : bb__reply_wait_until_sent(lane);
+}
+
 int bb_lane_hijack(struct bb_lane *lane, int *fd, struct bb_slice *unread)
 {
     struct bb__conn *conn = bb__lane_current(lane);
