@@ -7,14 +7,17 @@ module Bontebok
     # under a name with the prefix, and has the same visibility.
     #
     # The module is not prepended. An application that wraps the method by alias_method would alias the prepended
-    # method, and the two methods would call each other endlessly.
+    # method, and the two methods would call each other endlessly. For the same reason, the method of a module that a
+    # library has prepended to owner is not the one that is kept.
     def self.replace(owner, methods, prefix)
       methods.instance_methods.each do |name|
         hidden = owner.private_method_defined?(name)
-        owner.alias_method(:"#{prefix}#{name}", name)
-        owner.alias_method(name, name) # against the warning that a method is redefined
+        kept = :"#{prefix}#{name}"
+        own = owner.instance_method(name)
+        own = own.super_method until own.owner == owner
+        owner.define_method(kept, own)
         owner.define_method(name, methods.instance_method(name))
-        owner.send(:private, name) if hidden
+        owner.send(:private, name, kept) if hidden
       end
     end
   end
