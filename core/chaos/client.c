@@ -1,5 +1,5 @@
 /* client.c: the hostile clients of the chaos test. They break off, stall, read slowly, reset connections, and
- * send garbage. What they read of a response with status 200 must be chaos_text. See chaos.h. */
+ * send garbage. The body of each response with status 200 must be chaos_text. See chaos.h. */
 #include "chaos.h"
 
 #include <errno.h>

@@ -182,7 +182,7 @@ static bool was_opened(int watch)
     return read(watch, events, sizeof events) > 0;
 }
 
-/* To open a file can have effects: a process that waits for the reader of a FIFO goes on. */
+/* The open of a FIFO would release a process that waits for its reader. */
 static void test_no_file_outside_is_opened(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ class PassedVariablesTest < Minitest::Test
     env.each_key { |name| ENV.delete(name) }
   end
 
-  # Of a socket that belongs to the code that inherits it.
+  # The descriptor of a socket. The code that inherits the socket closes it.
   def descriptor
     Socket.new(:UNIX, :STREAM).tap { |socket| socket.autoclose = false }.fileno
   end
