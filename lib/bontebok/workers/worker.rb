@@ -79,6 +79,7 @@ module Bontebok
                                                    channel: @channel)
       @recycling = Recycling.new(@config, log: @log)
       MainThread.guard do
+        @lanes.rest # before the first request, which may keep Ruby's lock: the core then watches this request
         @lanes.start
         @life.ready
         @channel.say(:ready)

@@ -41,6 +41,19 @@ class ProcessStalledTest < Support::TestCase
     end
   end
 
+  # The first request can be faster than the main thread.
+  def test_a_worker_that_hangs_before_its_main_thread_waits_for_events_is_replaced
+    server = start_bontebok(args: %w[--worker-timeout 1s -w 1 --preload false], rackup: <<~RUBY + APPLICATION)
+      unless File.exist?("loaded")
+        File.write("loaded", "")
+        Bontebok::Heartbeat.prepend(Module.new { def initialize(*) = $stderr.puts("\#{Process.pid} waits") || sleep })
+      end
+    RUBY
+    former = [Integer(server.wait_for_output(/(\d+) waits/)[1])]
+    ask_in_vain(server, "/lock")
+    assert_replaced(server, former, "GET /lock")
+  end
+
   # An idle worker shows no heartbeat (Worker#rest). The timeout must work for its next request, too.
   def test_a_worker_that_hangs_in_the_first_request_after_an_idle_time_is_replaced
     server = start("-w", "1")
