@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <cmocka.h>
+#include <netinet/tcp.h>
 
 #include "stream_case.h"
 #include "support/fail_alloc.h"
@@ -36,13 +37,18 @@ static struct host *new_host(struct bb_settings settings, uint64_t body)
     return host;
 }
 
+static void set_option(int fd, int level, int which, int value)
+{
+    assert_int_equal(setsockopt(fd, level, which, &value, sizeof value), 0);
+}
+
 /* Returns when the host has a stream for the response to this request. */
 static struct client *client_with_stream(struct host *host, const char *request)
 {
     unsigned served = host->served;
-    int little = 4096;
     struct client *client = client_new(host);
-    assert_int_equal(setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
+    set_option(client->fd, SOL_SOCKET, SO_RCVBUF, 4096);
+    set_option(client->fd, IPPROTO_TCP, TCP_NODELAY, 1); /* no delay in real time */
     client_say(client, request);
     while (host->served == served) client_wait(client, POLLIN, real_ms());
     return client;
