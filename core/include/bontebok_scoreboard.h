@@ -106,8 +106,9 @@ void bb_scoreboard_share_with(struct bb_scoreboard *scoreboard, const int *pids,
  *     ready_path   503 while bb_scoreboard_is_draining()
  *     live_path    503 if no worker is alive. A worker is not alive if one of its lanes has had a request for
  *                  worker_timeout, and the last bb_worker_beat() was as long ago. It is not alive either if
- *                  one of its lanes waits, but did not take a request (SIGSTOP). A worker that has never
- *                  called bb_worker_beat() counts as alive. If worker_timeout is 0, all workers do */
+ *                  one of its lanes waits, but did not take a request (SIGSTOP), unless the worker itself
+ *                  responds. A worker that has never called bb_worker_beat() counts as alive. If
+ *                  worker_timeout is 0, all workers do */
 
 /* Frees the scoreboard in this process only. No worker of this process may use the scoreboard any more. NULL
  * is allowed. */

@@ -77,7 +77,9 @@ int bb_stream_fd(const struct bb_stream *stream);
 bool bb_stream_client_gone(const struct bb_stream *stream);
 
 /* Frees the stream. If the body has ended and the connection is kept alive, another lane serves the
- * connection. If the body has not ended, the connection is reset. NULL is allowed. */
+ * connection. If the body has ended and the connection is not kept alive, a lane closes it when the client
+ * has read the response. If the body has not ended, the connection is reset. Does not wait. NULL is
+ * allowed. */
 void bb_stream_free(struct bb_stream *stream);
 
 /* Shows on the scoreboard how many connections of this worker have left their lanes and are still open. The

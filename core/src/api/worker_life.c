@@ -35,7 +35,7 @@ static int open_log(const struct bb_settings *settings, struct bb__log_format *f
 static void tell_no_log(struct bb_worker *worker)
 {
     bb__event_add(&worker->events, 0, worker->log.sink.error, "the access log cannot be opened yet", NULL);
-    worker->has_events = true;
+    worker->has_news = true;
 }
 
 /* This many descriptors are left to the application, or a quarter of all descriptors if that is less.
@@ -128,6 +128,10 @@ int bb_worker_free(struct bb_worker *worker)
     for (struct bb__queued *queued; (queued = worker->queued.first); free(queued)) {
         worker->queued.first = queued->next;
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
+    }
+    for (struct bb__lingering *lingering; (lingering = worker->lingering); free(lingering)) {
+        worker->lingering = lingering->next;
+        (inert ? bb__sock_abandon : bb__sock_close)(lingering->fd);
     }
     bb__worker_give_numbers_back(worker);
     bb__log_sink_close(&worker->log.sink);

@@ -337,6 +337,9 @@ enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__con
  * `file`. The caller has set conn->keep_alive. */
 enum bb__conn_next bb__conn_response_done(struct bb__conn *conn, struct bb__conn_context *context);
 
+/* Enters LINGER. The whole response is sent. */
+enum bb__conn_next bb__conn_linger(struct bb__conn *conn, struct bb__conn_context *context);
+
 /* Reads input in LINGER and drops it. */
 enum bb__conn_next bb__conn_on_lingering(struct bb__conn *conn, struct bb__conn_context *context);
 

@@ -4,6 +4,8 @@
 #include "conn/conn_body.h"
 #include "http/h1_reply.h"
 
+#include <unistd.h>
+
 static bool is(const struct bb_slice *text, const char *wanted)
 {
     size_t len = strlen(wanted);
@@ -21,9 +23,12 @@ static bool is_past(uint64_t since, uint64_t limit, uint64_t now)
     return since > 0 && now >= since + limit;
 }
 
+/* A lane of this process can be BB_IDLE_SILENT until its next event, for example after the whole machine was
+ * busy. But this process responds, so it is not frozen. */
 static bool is_stuck(const struct bb__slot *slot, uint64_t limit, uint64_t now)
 {
-    return atomic_load(&slot->idle) == BB_IDLE_SILENT ||
+    bool silent = atomic_load(&slot->idle) == BB_IDLE_SILENT && atomic_load(&slot->pid) != (int)getpid();
+    return silent ||
            (is_past(atomic_load(&slot->began), limit, now) && is_past(atomic_load(&slot->beat), limit, now));
 }
 

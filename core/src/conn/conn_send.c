@@ -125,7 +125,7 @@ static void keep_lingering(struct bb__conn *conn, struct bb__conn_context *conte
     bb__timeout_set(context->timeouts, &conn->timeout, BB_TIMEOUT_LINGER, context->now);
 }
 
-static enum bb__conn_next linger(struct bb__conn *conn, struct bb__conn_context *context)
+enum bb__conn_next bb__conn_linger(struct bb__conn *conn, struct bb__conn_context *context)
 {
     bb__sock_end_sending(conn->fd);
     bb__buf_pool_put(&context->buf_pool, &conn->in);
@@ -159,7 +159,7 @@ static bool has_to_linger(const struct bb__conn *conn)
 
 enum bb__conn_next bb__conn_after_response(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    if (!conn->keep_alive) return has_to_linger(conn) ? linger(conn, context) : BB_CONN_CLOSE;
+    if (!conn->keep_alive) return has_to_linger(conn) ? bb__conn_linger(conn, context) : BB_CONN_CLOSE;
 
     conn->state = BB_CONN_HEAD;
     conn->want = BB_INTEREST_READ;

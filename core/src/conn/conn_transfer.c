@@ -65,6 +65,11 @@ static bool add_body(struct parcel *parcel, const struct bb__spool *spool)
     return true;
 }
 
+bool bb__conn_needs_file(const struct bb__conn *conn)
+{
+    return bb__buf_len(&conn->in) > IN_MAX;
+}
+
 int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
                       const struct bb__shared_queue *shared_queue)
 {

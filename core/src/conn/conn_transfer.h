@@ -15,6 +15,10 @@
 int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
                       const struct bb__shared_queue *shared_queue);
 
+/* Returns whether the message of an idle connection needs a file. If no file can be created, only such a
+ * connection cannot be sent. */
+bool bb__conn_needs_file(const struct bb__conn *conn);
+
 /* Returns whether this worker can serve the connection in a message. The sender may be of another version, or
  * have other listeners. */
 bool bb__conn_is_for_us(const struct bb__conn_context *context, const char *bytes,

@@ -83,6 +83,8 @@ static void enter(struct bb__io_thread *io, struct bb_lane *lane)
         bb__conn_set_hurry(&lane->set, worker->settings.keepalive_drain, worker->drain.began);
         bb__io_take_queued(io, lane);
     }
+    if (atomic_load_explicit(&worker->has_news, memory_order_relaxed))
+        bb__lane_take_lingering(lane, &io->context);
     if (lane->watched.unheard) watch(io, lane);
 }
 

@@ -245,12 +245,16 @@ bool bb__conn_set_pass_one_idle(struct bb__conn_set *set, struct bb__conn_contex
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
                             const struct bb__shared_queue *shared_queue)
 {
+    bool all = true;
     for (struct bb__conn *conn = set->conns, *next; conn; conn = next) {
         next = conn->set.next;
         if (!is_idle(conn)) continue;
-        if (!bb__conn_set_pass_one_idle(set, context, conn, shared_queue, BB_GROUP_ANY)) return false;
+        bool needs_file = bb__conn_needs_file(conn);
+        if (bb__conn_set_pass_one_idle(set, context, conn, shared_queue, BB_GROUP_ANY)) continue;
+        if (!needs_file) return false;
+        all = false;
     }
-    return true;
+    return all;
 }
 
 bool bb__conn_set_settle(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,

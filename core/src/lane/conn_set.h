@@ -111,8 +111,8 @@ bool bb__conn_set_pass_one_idle(struct bb__conn_set *set, struct bb__conn_contex
                                 struct bb__conn *conn, const struct bb__shared_queue *shared_queue,
                                 enum bb__group group);
 
-/* Passes on the connections whose client is idle or has not sent a whole head. False: the shared queue has no
- * room for some of them now. */
+/* Passes on the connections whose client is idle or has not sent a whole head. False: some of them could not
+ * be passed on now. */
 bool bb__conn_set_pass_idle(struct bb__conn_set *set, struct bb__conn_context *context,
                             const struct bb__shared_queue *shared_queue);
 

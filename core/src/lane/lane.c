@@ -191,8 +191,10 @@ static void tick(struct bb_lane *lane)
     if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane, lane->pick.again);
     tell_rest(lane);
     if (context->log) bb__lane_log_tick(lane);
-    if (atomic_load_explicit(&lane->worker->has_events, memory_order_relaxed))
+    if (atomic_load_explicit(&lane->worker->has_news, memory_order_relaxed)) {
+        bb__lane_take_lingering(lane, context);
         bb__worker_take_events(lane->worker, &context->events);
+    }
 }
 
 /* Whether the request has waited for at least one tick of the millisecond clock. If not, the microsecond

@@ -344,6 +344,10 @@ bool bb__lane_pass_all(struct bb_lane *lane);
  * BB_OK, or BB_AGAIN if the queue is empty or no descriptor is free. */
 int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served);
 
+/* Takes the connections of ended streams (worker_linger.c), and lets them linger. If the worker has no room
+ * for them, closes them. The I/O thread calls this too, with its context, for a set that it has. */
+void bb__lane_take_lingering(struct bb_lane *lane, struct bb__conn_context *context);
+
 /* ---- lane_canary.c: the workers of a new release serve beside the former workers ---- */
 
 /* The lane's group (canary.h). A lane that drains takes messages for any group. */

@@ -80,5 +80,5 @@ bool bb__lane_finish_drain(struct bb_lane *lane)
     bb__lane_show_done(lane);
     lane->drain.standing_by = !has_something && stands_by(lane);
     if (lane->drain.standing_by && !lane->accept.paused) bb__lane_watch_shared_queue(lane);
-    return !has_something && !lane->drain.standing_by;
+    return !has_something && !lane->drain.standing_by && bb__worker_lane_ends(lane->worker, &lane->intake);
 }

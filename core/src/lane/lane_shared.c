@@ -1,6 +1,8 @@
-/* lane_shared.c: how a lane (a thread that serves requests) takes connections from the shared queue. Other
- * lanes have passed these connections on. Most of the connections have a complete request. */
+/* lane_shared.c: how a lane (a thread that serves requests) takes connections that were passed on: from the
+ * shared queue, where most of the connections have a complete request, and those of ended streams. */
 #include "lane/lane.h"
+
+#include <stdlib.h>
 
 /* A nudge is a message without a connection (bb__shared_queue_nudge()). A nudge means that the kernel has
  * reported an event of a source (a listener or the shared queue) to another lane, which may be busy. This
@@ -60,4 +62,24 @@ int bb__lane_take_shared(struct bb_lane *lane, struct bb__conn **served)
     bb__lane_make_room(lane, conn);
     if (bb__lane_settle(lane, conn, bb__conn_resume(conn, context))) *served = conn;
     return BB_OK;
+}
+
+static bool has_room(const struct bb_worker *worker, int fd)
+{
+    return bb__worker_has_room(worker) && fd < worker->room.reserve;
+}
+
+void bb__lane_take_lingering(struct bb_lane *lane, struct bb__conn_context *context)
+{
+    struct bb__lingering *next, *each = bb__worker_take_lingering(lane->worker);
+    for (; each; each = next) {
+        struct bb__conn *conn = NULL;
+        next = each->next;
+        if (has_room(lane->worker, each->fd))
+            conn = bb__conn_set_accept(&lane->set, context, each->fd, each->listener, each->peer);
+        else
+            bb__sock_close(each->fd);
+        free(each);
+        if (conn) (void)bb__conn_set_settle(&lane->set, context, conn, bb__conn_linger(conn, context));
+    }
 }

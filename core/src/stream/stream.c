@@ -18,7 +18,7 @@
 /* ms, the longest wait. The caller then checks the limits again. */
 #define WAIT_MAX 1000
 
-/* Reads of unread input before a close. A client that sends for ever must not hold the host. */
+/* Reads of unread input at the end. A client that sends for ever must not hold the host. */
 #define DROPS_MAX 16
 
 struct bb_stream {
@@ -300,15 +300,25 @@ static bool pass_on(const struct bb_stream *stream)
     return bb__conn_transfer(&conn, stream->worker->listen.addresses, &stream->worker->shared.queue) == BB_OK;
 }
 
-/* Bytes that nobody has read would reset the connection, and the client could lose the end of the response.
- */
-static void drop_input(int fd)
+/* Returns whether the client may send more bytes. */
+static bool drop_input(int fd)
 {
     char dropped[4096];
     size_t got;
-    for (int reads = 0; reads < DROPS_MAX && bb__sock_recv(fd, dropped, sizeof dropped, &got) == BB_OK;
-         reads++)
-        continue;
+    int code = BB_OK;
+    for (int reads = 0; reads < DROPS_MAX && code == BB_OK; reads++)
+        code = bb__sock_recv(fd, dropped, sizeof dropped, &got);
+    return code == BB_OK || code == BB_AGAIN;
+}
+
+/* Bytes that nobody reads, and bytes that come after a close, would reset the connection. The client could
+ * lose the end of the response. So a lane reads them, and closes the connection later. */
+static void close_or_linger(const struct bb_stream *stream)
+{
+    bb__sock_end_sending(stream->fd);
+    if (!drop_input(stream->fd) ||
+        !bb__worker_let_linger(stream->worker, stream->fd, stream->listener, stream->peer))
+        bb__sock_close(stream->fd);
 }
 
 static void end_socket(const struct bb_stream *stream)
@@ -321,8 +331,7 @@ static void end_socket(const struct bb_stream *stream)
     } else if (pass_on(stream)) {
         bb__sock_abandon(stream->fd);
     } else {
-        drop_input(stream->fd);
-        bb__sock_close(stream->fd);
+        close_or_linger(stream);
     }
 }
 

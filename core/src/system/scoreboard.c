@@ -170,20 +170,23 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
     return lane->pid != 0 ? BB_OK : BB_AGAIN;
 }
 
+struct bb_scoreboard_slow bb_scoreboard_slow(const struct bb_scoreboard *scoreboard)
+{
+    return (struct bb_scoreboard_slow){atomic_load(&scoreboard->slow_readers),
+                                       atomic_load(&scoreboard->slow_senders)};
+}
+
+/* These three functions skip the slots of dead processes. Such slots exist after a worker was killed together
+ * with its parent. */
+
 bool bb__scoreboard_has_others(const struct bb_scoreboard *scoreboard, int own_pid)
 {
     unsigned used = scoreboard ? atomic_load(&scoreboard->used) : 0;
     for (unsigned i = 0; i < used; i++) {
         int pid = atomic_load(&scoreboard->slots[i].pid);
-        if (pid != 0 && pid != own_pid) return true;
+        if (pid != 0 && pid != own_pid && !is_gone(pid)) return true;
     }
     return false;
-}
-
-struct bb_scoreboard_slow bb_scoreboard_slow(const struct bb_scoreboard *scoreboard)
-{
-    return (struct bb_scoreboard_slow){atomic_load(&scoreboard->slow_readers),
-                                       atomic_load(&scoreboard->slow_senders)};
 }
 
 bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own_pid)
@@ -191,12 +194,12 @@ bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own
     unsigned used = scoreboard ? atomic_load(&scoreboard->used) : 0;
     for (unsigned i = 0; i < used; i++) {
         int pid = atomic_load(&scoreboard->slots[i].pid);
-        if (pid != 0 && pid != own_pid && !atomic_load(&scoreboard->slots[i].leaves)) return true;
+        bool leaves = atomic_load(&scoreboard->slots[i].leaves);
+        if (pid != 0 && pid != own_pid && !leaves && !is_gone(pid)) return true;
     }
     return false;
 }
 
-/* Skips the slots of dead processes. Such slots exist after a worker was killed together with its parent. */
 bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, const struct bb__slot *own,
                                     bool all)
 {

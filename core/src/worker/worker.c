@@ -95,7 +95,7 @@ void bb__worker_give_events(struct bb_worker *worker, struct bb__event_ring *rin
     /* If the worker's ring is full, no lane is woken again: a busy lane would leave its wakeup raised, and
      * the I/O thread would find it, and call this function, without end. */
     if (worker->events.count > before) {
-        atomic_store(&worker->has_events, true);
+        bb__worker_note_news(worker);
         if (worker->lanes) bb__wakeup_raise(&worker->lanes->wakeup);
         bb__wakeup_raise(&worker->limits.alarm);
     }
@@ -136,7 +136,7 @@ int bb_worker_event(struct bb_worker *worker, struct bb_event *event)
     if (bb__worker_is_inert(worker)) return BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
     int code = bb__event_take(&worker->events, event);
-    atomic_store(&worker->has_events, worker->events.count > 0);
+    bb__worker_note_news(worker);
     pthread_mutex_unlock(&worker->lock);
     return code;
 }

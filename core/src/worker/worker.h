@@ -40,6 +40,14 @@ struct bb__queued {
     char peer[BB_PEER_MAX];
 };
 
+/* The connection of an ended stream (a response that outlives its request), which is to linger. */
+struct bb__lingering {
+    struct bb__lingering *next;
+    int fd;
+    uint8_t listener; /* its number */
+    char peer[BB_PEER_MAX];
+};
+
 /* The state of all listeners of a worker. */
 enum bb__listeners_state {
     /* A drain leaves the listeners open while no descriptor is free to accept their queued connections. */
@@ -67,8 +75,9 @@ struct bb_worker {
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
     int pid;
     unsigned process_generation; /* value of bb__process_generation when the worker was made */
-    /* Guards the fields listen, lanes, aside, accept_paused, queued and events. A thread also needs this lock
-     * when it adds the listeners and the shared queue to a set, or removes them from a set. */
+    /* Guards the fields listen, lanes, aside, accept_paused, queued, lingering and events. A thread also
+     * needs this lock when it adds the listeners and the shared queue to a set, or removes them from a set.
+     */
     pthread_mutex_t lock;
 
     struct {
@@ -138,8 +147,9 @@ struct bb_worker {
         atomic_uint count;
     } queued;
 
-    struct bb__event_ring events; /* the I/O thread's events that neither a lane nor the host has taken */
-    atomic_bool has_events;
+    struct bb__lingering *lingering; /* connections of ended streams that nobody has taken yet */
+    struct bb__event_ring events;    /* the I/O thread's events that neither a lane nor the host has taken */
+    atomic_bool has_news;            /* `lingering` or `events` is not empty */
     struct bb__reports reports;
 };
 
@@ -226,6 +236,22 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
 {
     return atomic_load_explicit(&worker->queued.count, memory_order_acquire) > 0;
 }
+
+/* In worker_linger.c. */
+
+/* Passes the connection of an ended stream to a lane, which lets it linger. peer: BB_PEER_MAX bytes. False:
+ * no lane is left, or no memory; then the caller still owns fd. Any thread. */
+bool bb__worker_let_linger(struct bb_worker *worker, int fd, uint8_t listener, const char *peer);
+
+/* Returns a list of all connections that were passed on in this way, or NULL. The caller frees them. */
+struct bb__lingering *bb__worker_take_lingering(struct bb_worker *worker);
+
+/* Called by a lane that has drained. From now on bb__worker_let_linger() does not choose this lane. False: a
+ * connection has just been passed on; the lane is woken, and looks again. */
+bool bb__worker_lane_ends(struct bb_worker *worker, struct bb__intake *lane);
+
+/* Sets has_news. The caller has the lock. */
+void bb__worker_note_news(struct bb_worker *worker);
 
 /* Returns whether a connection is in a listener's queue, or a message is in the shared queue. The caller has
  * the lock. */

@@ -21,6 +21,7 @@ struct bb__intake {
     bool watching;            /* the sources should be in the set (guarded by the worker's lock) */
     bool held;                /* the I/O thread has the set, without sources (guarded by the worker's lock) */
     bool avoids_queue;        /* the shared queue must not be in the set (guarded by the worker's lock) */
+    bool ended;               /* the lane has drained (guarded by the worker's lock) */
     atomic_bool unwatched;    /* the sources should be in the set, but there was no room for them */
 };
 

@@ -252,9 +252,14 @@ static void test_a_server_is_alive_while_one_worker_is(void **state)
     assert_true(is_alive(host));
     show(slots[3], 8000, 8000);
     assert_false(is_alive(host));
-    show(slots[2], NEVER, 8000);
+    show(slots[3], NEVER, 8000);
     assert_true(is_alive(host));
-    atomic_store(&slots[2]->idle, BB_IDLE_SILENT); /* a frozen process */
+    atomic_store(&slots[3]->idle, BB_IDLE_SILENT); /* a frozen process */
+    assert_false(is_alive(host));
+    show(slots[2], NEVER, 8000);
+    atomic_store(&slots[2]->idle, BB_IDLE_SILENT); /* this process responds, so it is not frozen */
+    assert_true(is_alive(host));
+    show(slots[2], 8000, 8000);
     assert_false(is_alive(host));
     for (int i = 1; i < 4; i++) bb__scoreboard_give_back(slots[i]);
     assert_true(is_alive(host));

@@ -323,6 +323,21 @@ static void *clear_each_round(void *pid)
     return NULL;
 }
 
+/* The parent, which clears the slots of dead processes, may have been killed, too. */
+static void test_a_dead_process_is_no_sibling(void **state)
+{
+    (void)state;
+    struct bb_scoreboard *scoreboard;
+    assert_int_equal(bb_scoreboard_new(&scoreboard, 2), BB_OK);
+    pid_t pid = idle_process(scoreboard);
+    assert_true(bb__scoreboard_has_siblings(scoreboard, getpid()));
+    assert_true(bb__scoreboard_has_others(scoreboard, getpid()));
+    end_process(pid);
+    assert_false(bb__scoreboard_has_siblings(scoreboard, getpid()));
+    assert_false(bb__scoreboard_has_others(scoreboard, getpid()));
+    bb_scoreboard_free(scoreboard);
+}
+
 /* bb_scoreboard_clear() is called for a dead process. Before the call, a lane of another process can notice
  * the death, and claim the slot of the dead process. */
 static void test_a_slot_that_was_claimed_meanwhile_is_not_cleared(void **state)
@@ -361,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_one_process_at_a_time_is_the_queue_reaper),
         cmocka_unit_test(test_the_slots_of_dead_processes_are_used_again),
         cmocka_unit_test(test_a_claim_clears_the_slots_of_dead_processes),
+        cmocka_unit_test(test_a_dead_process_is_no_sibling),
         cmocka_unit_test(test_calls_without_a_slot_have_no_effect),
         cmocka_unit_test(test_a_look_shows_the_lanes_request),
         cmocka_unit_test(test_the_label_of_a_request_ends_with_it),
