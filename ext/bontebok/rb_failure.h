@@ -12,6 +12,10 @@ struct bbr_lane;
  * handlers, because the exit handlers belong to the server. */
 NORETURN(void bbr_leave_child(int status));
 
+/* The exit status of a child that was ended by this exception, or by nil: that of a SystemExit, or
+ * EXIT_FAILURE. */
+int bbr_child_status(VALUE error);
+
 /* Whether this is a process that the application has forked inside of a request. */
 bool bbr_lane_is_child(const struct bbr_lane *lane);
 
@@ -22,6 +26,10 @@ void bbr_lane_leave_if_child(const struct bbr_lane *lane);
 
 /* Logs a failure of the application. The log line has the request's method and path, then `text`. */
 void bbr_log_failure(struct bbr_exchange *exchange, const char *text, VALUE error);
+
+/* Called when code of the application has returned, or has raised this exception. If bbr_lane_is_child() is
+ * true, logs the exception and ends the process. error: nil: there is none. */
+void bbr_leave_if_child(struct bbr_exchange *exchange, VALUE error);
 
 /* Logs the failure, calls on_error and returns its result. Reports "leave" if the application has asked this
  * process to end. */

@@ -86,6 +86,7 @@ void bbr_hijack_reply(struct bbr_exchange *exchange, VALUE callable)
     if (!wanted) return;
     struct partial partial = {callable, bbr_hijack_socket(exchange)};
     VALUE error = bbr_attempt(call_with_socket, (VALUE)&partial);
+    bbr_leave_if_child(exchange, error); /* the socket belongs to the parent */
     if (NIL_P(error)) return;
     (void)bbr_attempt(reset_socket, partial.socket);
     rb_exc_raise(error);
