@@ -107,6 +107,7 @@ struct bbr_exchange {
     VALUE error;            /* nil, or the exception that has ended the request */
     VALUE body;             /* the body that must still be closed, or Qundef */
     bool body_tells_closed; /* to_ary may have closed the body, so ask `closed?` before `close` */
+    unsigned interims;      /* interim responses that were begun; a field of one may begin another */
     bool gone;              /* the client has closed the connection, or does not read */
     bool detached;          /* the connection has left the lane: hijacked, or it belongs to the stream */
     bool hijacked;          /* the application has the connection's socket */

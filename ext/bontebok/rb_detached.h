@@ -72,7 +72,7 @@ void bbr_stream_abort(VALUE stream);
 VALUE bbr_hijack_socket(struct bbr_exchange *exchange);
 
 /* Sends the head, and calls the value of the response's field rack.hijack with the socket. If the callable
- * raises, resets the connection and raises the exception again. */
+ * does not return, resets the connection. */
 void bbr_hijack_reply(struct bbr_exchange *exchange, VALUE callable);
 
 void bbr_init_each(void);

@@ -48,6 +48,7 @@ static bool send_failure(struct failure *failure, const char *blamed)
     VALUE error = bbr_attempt(answer_failure, (VALUE)failure);
     if (!NIL_P(error)) bbr_leave_if_child(exchange, error);
     exchange->broken = !NIL_P(error);
+    if (exchange->broken && !NIL_P(exchange->stream)) bbr_stream_abort(exchange->stream);
     if (exchange->broken && blamed && !is_gone(exchange, error)) bbr_log_failure(exchange, blamed, error);
     return !exchange->broken;
 }
