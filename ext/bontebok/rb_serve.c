@@ -124,9 +124,9 @@ static void take_in_hand(struct bbr_exchange *exchange)
     exchange->gone = exchange->broken = exchange->body_tells_closed = false;
     exchange->detached = exchange->hijacked = false;
     exchange->status = exchange->headers = exchange->error = Qnil;
+    worker->in_hand++; /* give_back() subtracts it, whatever follows */
     if (RB_UNLIKELY(has_callables(exchange) || has_frozen_arrays(exchange->lane)))
         bbr_finish_forget(exchange);
-    worker->in_hand++;
     if (!worker->resting) return;
     worker->resting = false;
     bb_worker_watch(worker->core, true);

@@ -30,10 +30,14 @@ static void renew(const struct bbr_exchange *exchange, VALUE *callables, enum bb
     if (lane->shapes) bbr_shapes_forget(lane->shapes);
 }
 
-/* The application may have frozen the Array. */
+/* The application may have frozen the Array. The exception of rb_ary_clear() is not waited for, because its
+ * message calls `inspect` of the elements. */
 static void clear(const struct bbr_exchange *exchange, VALUE *callables, enum bbr_env_key key)
 {
-    if (!NIL_P(bbr_attempt(rb_ary_clear, *callables))) renew(exchange, callables, key);
+    if (OBJ_FROZEN(*callables))
+        renew(exchange, callables, key);
+    else
+        rb_ary_clear(*callables);
 }
 
 /* Moves the callables into an Array of their own. */
@@ -48,6 +52,7 @@ static VALUE take(const struct bbr_exchange *exchange, VALUE *callables, enum bb
 static VALUE set_own(VALUE rest)
 {
     VALUE env = rb_ary_entry(rest, ENV);
+    if (OBJ_FROZEN(env)) return Qnil;
     rb_hash_aset(env, bbr_env_keys[BBR_RESPONSE_FINISHED], rb_ary_entry(rest, FINISHED));
     return rb_hash_aset(env, bbr_env_keys[BBR_AFTER_REPLY], rb_ary_entry(rest, AFTER_REPLY));
 }
@@ -68,7 +73,7 @@ VALUE bbr_finish_take(struct bbr_exchange *exchange, VALUE body)
                          exchange->headers,   exchange->error, body,          finished,
                          after_reply};
     VALUE array = rb_ary_new_from_values(RESTS, rest);
-    (void)bbr_attempt(set_own, array); /* the application may have frozen the env */
+    (void)bbr_attempt(set_own, array); /* the env may take no key */
     return array;
 }
 
