@@ -28,7 +28,7 @@ class ForkLateTest < Support::LaneCase
   def test_a_child_ends_with_the_step_in_which_it_was_forked
     STEPS.product(ENDS.to_a, %i[each stream]) do |place, (ending, status), kind|
       pids = Queue.new
-      server = serve { |env| response(env, kind) { |step| (pids.push(fork || ending.call)) if step == place } }
+      server = serve { |env| response(env, kind) { |step| pids.push(fork || ending.call) if step == place } }
       server.get
 
       assert_equal [status, STEPS], [Process.wait2(pids.pop).last.exitstatus, parents_steps], [place, status, kind]

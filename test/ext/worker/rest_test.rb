@@ -52,6 +52,7 @@ class RestTest < Support::LaneCase
     server.threads.first.join
     assert server.worker.rest
   end
+
   # The Array is of an earlier env. The exception of Ruby's own Array#clear would call the method inspect.
   def test_a_request_counts_once_whatever_the_application_has_put_into_a_frozen_array
     killer = Object.new.tap { |object| object.define_singleton_method(:inspect) { Thread.current.kill } }
