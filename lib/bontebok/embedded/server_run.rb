@@ -34,8 +34,7 @@ module Bontebok
       @process = Process.pid
     end
 
-    # Returns when clients can connect and the threads serve. Raises StartError; no socket stays open then. Another thread
-    # may raise an exception here, for example a timeout. The run then ends.
+    # Returns when clients can connect and the threads serve. Raises StartError. After any exception the run has ended.
     def start
       check
       open_listeners
@@ -46,7 +45,7 @@ module Bontebok
     rescue ThreadError, SystemCallError => e
       raise StartError, "cannot start the server: #{e.message}"
     ensure
-      @keeper ? stop(0) : close unless started
+      give_up unless started
     end
 
     # The addresses as texts: HOST:PORT or unix:/path.
@@ -91,6 +90,8 @@ module Bontebok
     end
 
     private
+
+    def give_up = @keeper ? stop(0) : close
 
     # Raises StartError.
     def check
