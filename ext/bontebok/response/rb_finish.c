@@ -119,7 +119,7 @@ static void log_failure(VALUE rest, const char *what, VALUE error)
     bbr_report_to(rb_ary_entry(rest, REPORT), "error", message, error);
 }
 
-/* Calls the application once. Logs an exception that it raises. A process that was forked in the call ends. */
+/* Calls the application once. Logs an exception that it raises. A process that the call has forked ends. */
 static void attempt(VALUE rest, VALUE (*function)(VALUE), VALUE callable, const char *what)
 {
     struct step step = {rest, callable};

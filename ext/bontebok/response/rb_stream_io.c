@@ -143,7 +143,7 @@ void bbr_stream_put(VALUE self, VALUE part, bool last)
 /* ---- reading ---- */
 
 /* Appends bytes to the String, until it has `wanted` bytes. Returns false at the end. Takes no bytes from the
- * client that the String cannot get: during the wait, another thread may change, freeze or lock the String. */
+ * client that the String cannot get: during the wait, another thread may change, freeze or lock it. */
 static bool receive_once(VALUE self, VALUE string, long wanted)
 {
     struct stream *stream = bbr_stream_of(self);
