@@ -90,6 +90,8 @@ class ServingThreadsTest < Support::TestCase
   def finish(threads)
     Timeout.timeout(10) { @ended.pop }
     threads.join
+    # A thread logs its end after the start of its successor.
+    eventually { Thread.list.none? { |thread| thread.name.to_s.start_with?("bontebok") } }
 
     refute_predicate threads, :alive?
   end
