@@ -26,6 +26,7 @@
 #include <sys/types.h>
 
 #include "rb_detached.h"
+#include "rb_failure.h"
 #include "rb_request_body.h"
 
 #define BBR_LISTENERS_MAX 64
@@ -106,6 +107,7 @@ struct bbr_exchange {
     VALUE error;            /* nil, or the exception that has ended the request */
     VALUE body;             /* the body that must still be closed, or Qundef */
     bool body_tells_closed; /* to_ary may have closed the body, so ask `closed?` before `close` */
+    unsigned interims;      /* interim responses that were begun; a field of one may begin another */
     bool gone;              /* the client has closed the connection, or does not read */
     bool detached;          /* the connection has left the lane: hijacked, or it belongs to the stream */
     bool hijacked;          /* the application has the connection's socket */
@@ -180,17 +182,7 @@ int bbr_wait(struct bbr_lane *lane, int (*call)(struct bb_lane *core));
  * Otherwise calls wait(argument) without the GVL, or IO#wait if `wait` is NULL. */
 void bbr_wait_for_descriptor(int fd, int events, void *(*wait)(void *), void *argument);
 
-/* ---- rb_process.c ---- */
-
-/* Ends a process that the application has forked. Flushes all IOs, as Ruby's exit does, but runs no exit
- * handlers, because the exit handlers belong to the server. */
-NORETURN(void bbr_leave_child(int status));
-
-/* Whether this is a process that the application has forked inside of a request. */
-bool bbr_lane_is_child(const struct bbr_lane *lane);
-
-/* If bbr_lane_is_child() is true, ends the process and sends nothing to the client. */
-void bbr_lane_leave_if_child(const struct bbr_lane *lane);
+/* ---- rb_process.c: rb_failure.h ---- */
 
 /* ---- rb_env_keys.c ---- */
 
@@ -225,26 +217,7 @@ VALUE bbr_env_label(VALUE env);
 /* SERVER_PORT of a request that names a host. */
 struct bb_slice bbr_env_port(const struct bb_head *head);
 
-/* ---- rb_error.c ---- */
-
-/* Logs a failure of the application. The log line has the request's method and path, then `text`. */
-void bbr_log_failure(struct bbr_exchange *exchange, const char *text, VALUE error);
-
-/* Logs the failure, calls on_error and returns its result. Reports "leave" if the application has asked this
- * process to end. */
-VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error);
-
-/* Whether the error is the RequestTimeout that was raised in this request. */
-bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error);
-
-/* Called if a response of on_error is not sent. Closes the body of this response. */
-void bbr_drop_response(struct bbr_exchange *exchange, VALUE response);
-
-/* Handles a failure after the response, or between two requests. The client does not see such a failure. */
-void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
-
-/* Logs that the body ended before its Content-Length. The core has aborted the response. */
-void bbr_failed_short(struct bbr_exchange *exchange);
+/* ---- rb_error.c: rb_failure.h ---- */
 
 /* ---- rb_time.c ---- */
 
@@ -340,11 +313,7 @@ void bbr_reply_interim(struct bbr_exchange *exchange, int status, VALUE headers)
 /* The binding's own response: a text. */
 void bbr_reply_text(struct bbr_exchange *exchange, int status, VALUE text);
 
-/* ---- rb_failed.c ---- */
-
-/* Handles a failure of the application. Logs it, and reports "leave" if the application has asked this
- * process to end. If no byte was sent, responds with the result of on_error, or with 500 or 504. */
-void bbr_failed(struct bbr_exchange *exchange, VALUE error);
+/* ---- rb_failed.c: rb_failure.h ---- */
 
 /* ---- rb_serve.c ---- */
 

@@ -35,8 +35,11 @@ void bbr_finish_forget(const struct bbr_exchange *exchange);
 /* Notes why the response is incomplete. */
 void bbr_finish_failed(VALUE rest, VALUE error);
 
-/* Closes the body, and calls rack.after_reply and rack.response_finished. A second call does nothing. Raises
- * nothing. Returns nil. */
+/* False: the work was done, or this is a process that the application has forked. */
+bool bbr_finish_is_due(VALUE rest);
+
+/* If the work is due, closes the body, and calls rack.after_reply and rack.response_finished. Raises nothing.
+ * Returns nil. */
 VALUE bbr_finish_run(VALUE rest);
 
 /* ---- rb_protocol.c ---- */
@@ -69,7 +72,7 @@ void bbr_stream_abort(VALUE stream);
 VALUE bbr_hijack_socket(struct bbr_exchange *exchange);
 
 /* Sends the head, and calls the value of the response's field rack.hijack with the socket. If the callable
- * raises, resets the connection and raises the exception again. */
+ * does not return, resets the connection. */
 void bbr_hijack_reply(struct bbr_exchange *exchange, VALUE callable);
 
 void bbr_init_each(void);

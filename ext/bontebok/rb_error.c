@@ -2,9 +2,7 @@
  * has to end. rb_failed.c makes the client's response. */
 #include "rb_bontebok.h"
 
-#include <stdlib.h>
-
-static ID id_call, id_close, id_status;
+static ID id_call, id_close;
 
 /* ---- the log ---- */
 
@@ -37,16 +35,12 @@ static bool asks_to_leave(VALUE error)
            RTEST(rb_obj_is_kind_of(error, rb_eNoMemError)) || RTEST(rb_obj_is_kind_of(error, rb_eSignal));
 }
 
-/* Called after an exception in a process that the application has forked inside of a request. Ends this
- * process. The exit status is the status of a SystemExit, or EXIT_FAILURE after another exception. The exit
- * handlers belong to the server and do not run. */
-NORETURN(static void leave_failed_child(struct bbr_exchange *exchange, VALUE error));
-static void leave_failed_child(struct bbr_exchange *exchange, VALUE error)
+void bbr_leave_if_child(struct bbr_exchange *exchange, VALUE error)
 {
-    if (RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)))
-        bbr_leave_child(NUM2INT(rb_funcallv(error, id_status, 0, NULL)));
-    bbr_log_failure(exchange, "", error);
-    bbr_leave_child(EXIT_FAILURE);
+    if (!bbr_lane_is_child(exchange->lane)) return;
+    if (!NIL_P(error) && !RTEST(rb_obj_is_kind_of(error, rb_eSystemExit)))
+        bbr_log_failure(exchange, "", error);
+    bbr_leave_child(bbr_child_status(error));
 }
 
 struct question {
@@ -70,11 +64,12 @@ bool bbr_is_timeout(const struct bbr_exchange *exchange, VALUE error)
 /* A RequestTimeout is not logged here, because lib logs it together with the request's backtrace. */
 VALUE bbr_tell_failure(struct bbr_exchange *exchange, VALUE error)
 {
-    if (bbr_lane_is_child(exchange->lane)) leave_failed_child(exchange, error);
+    bbr_leave_if_child(exchange, error);
     if (!bbr_is_timeout(exchange, error)) bbr_log_failure(exchange, "", error);
     if (asks_to_leave(error)) bbr_report(exchange, "leave", Qnil, error);
     struct question question = {exchange, error, Qnil};
-    if (!NIL_P(exchange->lane->on_error)) (void)bbr_attempt(call_on_error, (VALUE)&question);
+    if (NIL_P(exchange->lane->on_error)) return Qnil;
+    bbr_leave_if_child(exchange, bbr_attempt(call_on_error, (VALUE)&question));
     return question.response;
 }
 
@@ -88,6 +83,7 @@ void bbr_drop_response(struct bbr_exchange *exchange, VALUE response)
 {
     if (!RB_TYPE_P(response, T_ARRAY)) return;
     VALUE error = bbr_attempt(close_unsent, response);
+    bbr_leave_if_child(exchange, error);
     if (!NIL_P(error)) bbr_log_failure(exchange, ": cannot close the unsent response of on_error", error);
 }
 
@@ -105,5 +101,4 @@ void bbr_init_error(void)
 {
     id_call = rb_intern("call");
     id_close = rb_intern("close");
-    id_status = rb_intern("status");
 }

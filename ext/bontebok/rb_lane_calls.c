@@ -13,7 +13,8 @@ static struct bbr_exchange *exchange_of(VALUE self, const char *name)
 }
 
 /* hijack: takes the connection of the calling thread's request, and returns its socket. A second call returns
- * the same socket. Raises IOError if the response has begun. */
+ * the same socket. Raises IOError if the response has begun. Raises before it takes the connection if the env
+ * takes no key. */
 static VALUE lane_hijack(VALUE self)
 {
     struct bbr_exchange *exchange = exchange_of(self, "rack.hijack");
@@ -21,6 +22,7 @@ static VALUE lane_hijack(VALUE self)
     if (exchange->detached && !NIL_P(rb_hash_lookup(env, key))) return rb_hash_lookup(env, key);
     if (exchange->detached || bb_reply_sent(exchange->lane->core))
         rb_raise(rb_eIOError, "rack.hijack: the response has begun");
+    rb_hash_aset(env, key, Qnil);
     VALUE socket = bbr_hijack_socket(exchange);
     rb_hash_aset(env, key, socket);
     RB_GC_GUARD(self);

@@ -7,6 +7,7 @@
 #include <ruby/io.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #ifdef BB_PORTABLE
@@ -142,6 +143,20 @@ void bbr_leave_child(int status)
 {
     (void)bbr_attempt(flush_all, rb_const_get(rb_cObject, rb_intern("ObjectSpace")));
     _exit(status); /* the exit handlers belong to the server */
+}
+
+static VALUE status_of(VALUE exit)
+{
+    return INT2FIX(NUM2INT(rb_funcall(exit, rb_intern("status"), 0)));
+}
+
+int bbr_child_status(VALUE error)
+{
+    if (NIL_P(error)) return EXIT_SUCCESS;
+    if (!RTEST(rb_obj_is_kind_of(error, rb_eSystemExit))) return EXIT_FAILURE;
+    int state;
+    VALUE status = rb_protect(status_of, error, &state); /* may be a method of the application */
+    return state == 0 ? FIX2INT(status) : EXIT_FAILURE;
 }
 
 bool bbr_lane_is_child(const struct bbr_lane *lane)

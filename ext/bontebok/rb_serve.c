@@ -124,9 +124,9 @@ static void take_in_hand(struct bbr_exchange *exchange)
     exchange->gone = exchange->broken = exchange->body_tells_closed = false;
     exchange->detached = exchange->hijacked = false;
     exchange->status = exchange->headers = exchange->error = Qnil;
+    worker->in_hand++; /* give_back() subtracts it, whatever follows */
     if (RB_UNLIKELY(has_callables(exchange) || has_frozen_arrays(exchange->lane)))
         bbr_finish_forget(exchange);
-    worker->in_hand++;
     if (!worker->resting) return;
     worker->resting = false;
     bb_worker_watch(worker->core, true);
@@ -141,12 +141,13 @@ static void serve_request(struct bbr_exchange *exchange)
     VALUE error = bbr_attempt_in_time(call_and_reply, exchange);
     if (!NIL_P(error)) bbr_failed(exchange, error);
     if (!NIL_P(exchange->stream)) {
-        bbr_lane_leave_if_child(exchange->lane);
+        bbr_lane_leave_if_child(lane);
         bbr_stream_leave(exchange->stream);
     }
     if (exchange->body != Qundef) {
         error = bbr_attempt(close_body, (VALUE)exchange);
         if (!NIL_P(error)) bbr_failed_late(exchange, error);
+        bbr_lane_leave_if_child(lane);
     }
     give_back(exchange);
     if (RB_UNLIKELY(has_to_finish(exchange))) run_callables(exchange);
@@ -205,6 +206,7 @@ VALUE bbr_serve(VALUE argument)
 static VALUE step_back_and_abandon(VALUE argument)
 {
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
+    bbr_lane_leave_if_child(exchange->lane);
     exchange->limited = false;
     bb_lane_step_back(exchange->lane->core);
     abandon(exchange);

@@ -46,13 +46,16 @@ static bool send_failure(struct failure *failure, const char *blamed)
 {
     struct bbr_exchange *exchange = failure->exchange;
     VALUE error = bbr_attempt(answer_failure, (VALUE)failure);
+    if (!NIL_P(error)) bbr_leave_if_child(exchange, error);
     exchange->broken = !NIL_P(error);
+    if (exchange->broken && !NIL_P(exchange->stream)) bbr_stream_abort(exchange->stream);
     if (exchange->broken && blamed && !is_gone(exchange, error)) bbr_log_failure(exchange, blamed, error);
     return !exchange->broken;
 }
 
 void bbr_failed(struct bbr_exchange *exchange, VALUE error)
 {
+    bbr_leave_if_child(exchange, error);
     exchange->broken = true;
     exchange->error = error;
     if (!NIL_P(exchange->each)) bbr_each_detach(exchange->each); /* the body's `close` must not write */

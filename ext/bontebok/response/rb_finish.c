@@ -13,10 +13,12 @@
  * world 4 % more instructions (bench/price). */
 #include "rb_bontebok.h"
 
+#include <unistd.h>
+
 static ID id_call, id_close;
 
 /* The elements of the Ruby Array with the work that is left. The Array may outlive the request. */
-enum rest { REPORT, ENV, STATUS, HEADERS, ERROR, BODY, FINISHED, AFTER_REPLY, RESTS };
+enum rest { OWNER, REPORT, ENV, STATUS, HEADERS, ERROR, BODY, FINISHED, AFTER_REPLY, RESTS };
 
 /* The lane's next requests get another Array. */
 static void renew(const struct bbr_exchange *exchange, VALUE *callables, enum bbr_env_key key)
@@ -28,10 +30,14 @@ static void renew(const struct bbr_exchange *exchange, VALUE *callables, enum bb
     if (lane->shapes) bbr_shapes_forget(lane->shapes);
 }
 
-/* The application may have frozen the Array. */
+/* The application may have frozen the Array. The exception of rb_ary_clear() is not waited for, because its
+ * message calls `inspect` of the elements. */
 static void clear(const struct bbr_exchange *exchange, VALUE *callables, enum bbr_env_key key)
 {
-    if (!NIL_P(bbr_attempt(rb_ary_clear, *callables))) renew(exchange, callables, key);
+    if (OBJ_FROZEN(*callables))
+        renew(exchange, callables, key);
+    else
+        rb_ary_clear(*callables);
 }
 
 /* Moves the callables into an Array of their own. */
@@ -46,6 +52,7 @@ static VALUE take(const struct bbr_exchange *exchange, VALUE *callables, enum bb
 static VALUE set_own(VALUE rest)
 {
     VALUE env = rb_ary_entry(rest, ENV);
+    if (OBJ_FROZEN(env)) return Qnil;
     rb_hash_aset(env, bbr_env_keys[BBR_RESPONSE_FINISHED], rb_ary_entry(rest, FINISHED));
     return rb_hash_aset(env, bbr_env_keys[BBR_AFTER_REPLY], rb_ary_entry(rest, AFTER_REPLY));
 }
@@ -62,10 +69,11 @@ VALUE bbr_finish_take(struct bbr_exchange *exchange, VALUE body)
     struct bbr_lane *lane = exchange->lane;
     VALUE finished = take(exchange, &lane->finished, BBR_RESPONSE_FINISHED);
     VALUE after_reply = take(exchange, &lane->after_reply, BBR_AFTER_REPLY);
-    VALUE rest[RESTS] = {lane->report,    exchange->env, exchange->status, exchange->headers,
-                         exchange->error, body,          finished,         after_reply};
+    VALUE rest[RESTS] = {PIDT2NUM(lane->pid), lane->report,    exchange->env, exchange->status,
+                         exchange->headers,   exchange->error, body,          finished,
+                         after_reply};
     VALUE array = rb_ary_new_from_values(RESTS, rest);
-    (void)bbr_attempt(set_own, array); /* the application may have frozen the env */
+    (void)bbr_attempt(set_own, array); /* the env may take no key */
     return array;
 }
 
@@ -98,15 +106,28 @@ static VALUE close_body(VALUE argument)
     return rb_funcallv(((const struct step *)argument)->callable, id_close, 0, NULL);
 }
 
-/* Calls the application once. Logs an exception that it raises. */
+/* False in a process that the application has forked: the work belongs to the parent. */
+static bool is_owner(VALUE rest)
+{
+    return NUM2PIDT(rb_ary_entry(rest, OWNER)) == getpid();
+}
+
+static void log_failure(VALUE rest, const char *what, VALUE error)
+{
+    VALUE message = bbr_env_label(rb_ary_entry(rest, ENV));
+    rb_str_catf(message, ": %s has failed", what);
+    bbr_report_to(rb_ary_entry(rest, REPORT), "error", message, error);
+}
+
+/* Calls the application once. Logs an exception that it raises. A process that the call has forked ends. */
 static void attempt(VALUE rest, VALUE (*function)(VALUE), VALUE callable, const char *what)
 {
     struct step step = {rest, callable};
     VALUE error = bbr_attempt(function, (VALUE)&step);
-    if (NIL_P(error)) return;
-    VALUE message = bbr_env_label(rb_ary_entry(rest, ENV));
-    rb_str_catf(message, ": %s has failed", what);
-    bbr_report_to(rb_ary_entry(rest, REPORT), "error", message, error);
+    bool is_child = !is_owner(rest);
+    bool is_exit = is_child && RTEST(rb_obj_is_kind_of(error, rb_eSystemExit));
+    if (!NIL_P(error) && !is_exit) log_failure(rest, what, error);
+    if (is_child) bbr_leave_child(bbr_child_status(error));
 }
 
 /* A callable may freeze its env with all that the env holds. */
@@ -116,12 +137,17 @@ static VALUE thawed(VALUE *callables)
     return *callables;
 }
 
+bool bbr_finish_is_due(VALUE rest)
+{
+    return RARRAY_LEN(rest) > 0 && is_owner(rest);
+}
+
 /* A callable that raises does not keep the others from being called. */
 VALUE bbr_finish_run(VALUE shared)
 {
+    if (!bbr_finish_is_due(shared)) return Qnil;
     VALUE rest = rb_ary_dup(shared);
     rb_ary_clear(shared); /* another thread may come here, too */
-    if (RARRAY_LEN(rest) == 0) return Qnil;
     VALUE body = rb_ary_entry(rest, BODY), finished = rb_ary_entry(rest, FINISHED);
     VALUE after_reply = rb_ary_entry(rest, AFTER_REPLY);
     if (!NIL_P(body)) attempt(rest, close_body, body, "the body's close");

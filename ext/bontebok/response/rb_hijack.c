@@ -13,18 +13,24 @@ static ID id_call, id_close, id_for_fd, id_setsockopt, id_ungetbyte;
 struct taken {
     struct bbr_exchange *exchange;
     int fd;
-    VALUE unread;
+    struct bb_slice unread;
 };
 
 static VALUE make_socket(VALUE argument)
 {
     struct taken *taken = (struct taken *)argument;
     const struct bbr_exchange *exchange = taken->exchange;
+    VALUE unread = rb_str_new(NULL, 0);
+    if (!NIL_P(exchange->input)) {
+        struct bb_slice received = bbr_input_hand_over(exchange->input);
+        rb_str_cat(unread, received.at, (long)received.len);
+    }
+    rb_str_cat(unread, taken->unread.at, (long)taken->unread.len);
     bool is_unix = exchange->lane->endpoints[exchange->request->listener].unix_socket;
     VALUE class = rb_path2class(is_unix ? "UNIXSocket" : "TCPSocket");
     VALUE socket = rb_funcall(class, id_for_fd, 1, INT2NUM(taken->fd));
     taken->fd = -1; /* the socket owns it */
-    if (RSTRING_LEN(taken->unread) > 0) rb_funcall(socket, id_ungetbyte, 1, taken->unread);
+    if (RSTRING_LEN(unread) > 0) rb_funcall(socket, id_ungetbyte, 1, unread);
     return socket;
 }
 
@@ -37,18 +43,12 @@ static VALUE close_descriptor(VALUE argument)
 
 VALUE bbr_hijack_socket(struct bbr_exchange *exchange)
 {
-    struct taken taken = {.exchange = exchange, .fd = -1, .unread = rb_str_new(NULL, 0)};
-    struct bb_slice unread;
+    struct taken taken = {.exchange = exchange, .fd = -1};
     int code;
-    while ((code = bb_lane_hijack(exchange->lane->core, &taken.fd, &unread)) == BB_AGAIN)
+    while ((code = bb_lane_hijack(exchange->lane->core, &taken.fd, &taken.unread)) == BB_AGAIN)
         bbr_reply_check(exchange, bbr_wait(exchange->lane, bb_reply_wait_until_sent));
     bbr_reply_check(exchange, code);
     exchange->detached = exchange->hijacked = true;
-    if (!NIL_P(exchange->input)) {
-        struct bb_slice received = bbr_input_hand_over(exchange->input);
-        rb_str_cat(taken.unread, received.at, (long)received.len);
-    }
-    rb_str_cat(taken.unread, unread.at, (long)unread.len);
     VALUE socket = rb_ensure(make_socket, (VALUE)&taken, close_descriptor, (VALUE)&taken);
     bbr_report(exchange, "detached", Qnil, socket);
     return socket;
@@ -57,13 +57,17 @@ VALUE bbr_hijack_socket(struct bbr_exchange *exchange)
 /* ---- partial hijack ---- */
 
 struct partial {
+    const struct bbr_lane *lane;
     VALUE callable, socket;
+    bool done;
 };
 
 static VALUE call_with_socket(VALUE argument)
 {
-    const struct partial *partial = (const struct partial *)argument;
-    return rb_funcall(partial->callable, id_call, 1, partial->socket);
+    struct partial *partial = (struct partial *)argument;
+    rb_funcall(partial->callable, id_call, 1, partial->socket);
+    partial->done = true;
+    return Qnil;
 }
 
 /* Closes the socket so that the client sees an error (RST), not the end of the response. */
@@ -77,6 +81,15 @@ static VALUE reset_socket(VALUE socket)
     return rb_funcall(socket, id_close, 0);
 }
 
+/* After an exception, a kill of the thread or a throw. In a forked process the socket belongs to the parent,
+ * and the option would reset the parent's connection. */
+static VALUE reset_unless_done(VALUE argument)
+{
+    const struct partial *partial = (const struct partial *)argument;
+    if (!partial->done && !bbr_lane_is_child(partial->lane)) (void)bbr_attempt(reset_socket, partial->socket);
+    return Qnil;
+}
+
 /* The application closes the socket, perhaps later and in another thread. */
 void bbr_hijack_reply(struct bbr_exchange *exchange, VALUE callable)
 {
@@ -84,11 +97,9 @@ void bbr_hijack_reply(struct bbr_exchange *exchange, VALUE callable)
     bool wanted = !bb_reply_bodyless(exchange->lane->core);
     bbr_reply_flush(exchange, !wanted);
     if (!wanted) return;
-    struct partial partial = {callable, bbr_hijack_socket(exchange)};
-    VALUE error = bbr_attempt(call_with_socket, (VALUE)&partial);
-    if (NIL_P(error)) return;
-    (void)bbr_attempt(reset_socket, partial.socket);
-    rb_exc_raise(error);
+    struct partial partial = {exchange->lane, callable, bbr_hijack_socket(exchange), false};
+    rb_ensure(call_with_socket, (VALUE)&partial, reset_unless_done, (VALUE)&partial);
+    bbr_lane_leave_if_child(exchange->lane);
 }
 
 void bbr_init_hijack(void)

@@ -319,8 +319,11 @@ void bbr_reply(struct bbr_exchange *exchange, VALUE triplet)
 
 void bbr_reply_interim(struct bbr_exchange *exchange, int status, VALUE headers)
 {
+    unsigned number = ++exchange->interims;
     begin(exchange, status, INT2FIX(status));
     add_fields(exchange, headers);
+    if (exchange->interims != number)
+        rb_raise(bbr_eInvalidReply, "a field of an interim response has sent another interim response");
     bbr_reply_check(exchange, bb_reply_interim(exchange->lane->core));
 }
 

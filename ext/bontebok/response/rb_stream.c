@@ -40,7 +40,7 @@ static VALUE start_thread(VALUE rest)
  * wait for the application. */
 static void finish_apart(VALUE rest, const char *why)
 {
-    if (RARRAY_LEN(rest) == 0) return;
+    if (!bbr_finish_is_due(rest)) return;
     bbr_finish_failed(rest, rb_exc_new_cstr(bbr_eClientGone, why));
     if (!NIL_P(bbr_attempt(start_thread, rest))) bbr_finish_run(rest); /* at the end of the process */
 }

@@ -143,7 +143,7 @@ void bbr_stream_put(VALUE self, VALUE part, bool last)
 /* ---- reading ---- */
 
 /* Appends bytes to the String, until it has `wanted` bytes. Returns false at the end. Takes no bytes from the
- * client that the String cannot get: during the wait, another thread may change the String or freeze it. */
+ * client that the String cannot get: during the wait, another thread may change, freeze or lock it. */
 static bool receive_once(VALUE self, VALUE string, long wanted)
 {
     struct stream *stream = bbr_stream_of(self);
@@ -153,7 +153,7 @@ static bool receive_once(VALUE self, VALUE string, long wanted)
     do {
         long missing = wanted - RSTRING_LEN(string);
         if (stream->dropped || missing <= 0) return false;
-        rb_check_frozen(string);
+        rb_str_modify(string); /* raises if it is frozen or locked */
         code = bb_stream_read(stream->core, window, missing < WINDOW ? (size_t)missing : WINDOW, &got);
         if (code == BB_AGAIN) await(self, BB_STREAM_READABLE);
     } while (code == BB_AGAIN);

@@ -85,8 +85,9 @@ module Bontebok
 
       If `before_fork`, `after_fork` or `after_worker_ready` raises, that worker does not start. If no worker can start
       when the server starts, the exit status is 1. If any other hook raises, the exception is logged and has no other
-      effect. But if `on_error` or `out_of_band` raises a `NoMemoryError` or a `SignalException`, the worker is
-      replaced, as if the application had raised it.
+      effect. If `before_thread_start` kills its thread, the log says so, and another thread serves. But if `on_error`
+      or `out_of_band` raises a `NoMemoryError` or a `SignalException`, the worker is replaced, as if the application
+      had raised it.
 
       If no part of a response was sent, the value of `on_error` is the response. A String is the text of a 500, or of a
       504 after `Bontebok::RequestTimeout`. An Array is sent as if the application had returned it; if it cannot be

@@ -34,7 +34,8 @@ module Bontebok
       @lock.synchronize do
         unless running?
           @run&.disown
-          @run = ServerRun.new(@config, @app, @log).tap(&:start)
+          @run = ServerRun.new(@config, @app, @log)
+          @run.start
         end
       end
       self

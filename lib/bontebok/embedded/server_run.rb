@@ -34,17 +34,18 @@ module Bontebok
       @process = Process.pid
     end
 
-    # Returns when clients can connect and the threads serve. Raises StartError; no socket stays open then.
+    # Returns when clients can connect and the threads serve. Raises StartError. After any exception the run has ended.
     def start
       check
       open_listeners
       start_lanes
       # The new thread copies the delay of interrupts, so that the application cannot end it.
-      @keeper = Thread.handle_interrupt(Object => :never) { Thread.new { keep } }
+      Thread.handle_interrupt(Object => :never) { @keeper = Thread.new { keep } }
+      started = true
     rescue ThreadError, SystemCallError => e
       raise StartError, "cannot start the server: #{e.message}"
     ensure
-      close unless @keeper
+      give_up unless started
     end
 
     # The addresses as texts: HOST:PORT or unix:/path.
@@ -54,7 +55,7 @@ module Bontebok
 
     # True until the end of the run.
     def alive?
-      @process == Process.pid && @keeper.alive?
+      @process == Process.pid && !@keeper.nil? && @keeper.alive?
     end
 
     # True from the first call of #stop on.
@@ -89,6 +90,8 @@ module Bontebok
     end
 
     private
+
+    def give_up = @keeper ? stop(0) : close
 
     # Raises StartError.
     def check

@@ -15,10 +15,12 @@ module Bontebok
       def put
         at_exit do
           exception = $! # rubocop:disable Style/SpecialGlobalVars
-          end_threads
-          remove_temporary_files
-          flush
-          leave(exception)
+          begin
+            end_threads
+            remove_temporary_files
+          ensure
+            end_process(exception)
+          end
         end
       end
 
@@ -27,16 +29,20 @@ module Bontebok
       # a copy of the server's process. The block cannot end this process (LoadingFence).
       def keep_forks_out(&)
         owner = Process.pid
-        result = LoadingFence.guard(&)
-        Process.pid == owner ? result : end_fork(nil)
+        LoadingFence.guard(&)
       rescue Exception => e # rubocop:disable Lint/RescueException
-        Process.pid == owner ? raise : end_fork(e)
+        exception = e
+        raise
+      ensure
+        end_process(exception) unless Process.pid == owner # also after a throw
       end
 
       private
 
-      def end_fork(exception)
+      # Ends the process, whatever objects of the application raise.
+      def end_process(exception)
         flush
+      ensure
         leave(exception)
       end
 
@@ -59,7 +65,7 @@ module Bontebok
 
         ObjectSpace.each_object(Tempfile) do |file|
           file.close! if file.path&.include?("-#{Process.pid}-")
-        rescue SystemCallError, IOError
+        rescue StandardError
           next
         end
       end
@@ -67,8 +73,8 @@ module Bontebok
       def flush
         ObjectSpace.each_object(IO) do |io|
           io.flush unless io.closed?
-        rescue SystemCallError, IOError
-          next # the reader is gone, or the stream is not open yet
+        rescue StandardError
+          next # the reader is gone, the stream is not open yet, or it has methods of the application
         end
       end
 
@@ -77,16 +83,16 @@ module Bontebok
         when nil then exit!(0)
         when SystemExit then exit!(exception.status)
         when SignalException then end_by(exception.signo)
-        else
-          warn(exception.full_message)
-          exit!(1)
+        else warn(exception.full_message)
         end
+      ensure
+        exit!(1)
       end
 
+      # Returns if the signal ends no process, such as SIGCHLD.
       def end_by(signal)
         Signal.trap(signal, "SYSTEM_DEFAULT")
         Process.kill(signal, Process.pid)
-        sleep
       end
     end
   end

@@ -45,7 +45,7 @@ module Bontebok
     def size(kind = Object)
       count = 0
       @lock.synchronize do
-        @connections.each_key { |connection| count += 1 if connection.is_a?(kind) && !connection.closed? }
+        @connections.each_key { |connection| count += 1 if open?(connection, kind) }
       end
       count
     end
@@ -93,6 +93,13 @@ module Bontebok
     end
 
     private
+
+    # The application may have given a socket methods of its own.
+    def open?(connection, kind)
+      connection.is_a?(kind) && !connection.closed?
+    rescue StandardError
+      false
+    end
 
     def ended?(count)
       count.zero? && !@hook.running?

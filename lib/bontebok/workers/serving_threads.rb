@@ -65,32 +65,36 @@ module Bontebok
       return unless @lock.synchronize { @threads.size == @lanes.size }
 
       began = Clock.now
-      Thread.handle_interrupt(Object => :immediate) { serve(lane, successor) }
+      served = false
+      Thread.handle_interrupt(Object => :immediate) { serve(lane, successor) { served = true } }
       drained = true
     rescue Exception => e # rubocop:disable Lint/RescueException
       error = e
     ensure
       note_end if drained
-      go_on(lane, began, error) if began && !drained
+      go_on(lane, began, error, served) if began && !drained
     end
 
-    # Returns when the lane has drained.
+    # Returns when the lane has drained. Yields when the lane begins to serve.
     def serve(lane, successor)
       @hooks.attempt(:before_thread_start, log: @log) unless successor
+      yield
       lane.serve
       @hooks.attempt(:before_thread_exit, log: @log) unless successor
     end
 
     # This thread was killed, or an exception has ended it. Its request is lost. A new thread serves the lane's other
     # connections. If the application has done this, the process must end, because the thread may have left other work
-    # unfinished.
-    def go_on(lane, began, error)
+    # unfinished. But if a hook has ended the thread before it served, this hook would do the same in the next process.
+    def go_on(lane, began, error, served)
       sleep([began + START_INTERVAL - Clock.now, 0].max) unless @cut || @process.exits?
       return note_end if @process.exits?
 
       @lock.synchronize { @threads[@threads.index(Thread.current)] = thread(lane, successor: true) }
-      what = error ? "has failed" : "was killed"
-      @process.damaged("a serving thread #{what}: a new thread takes its place", error) unless @cut
+      message = "a serving thread #{error ? 'has failed' : 'was killed'}: a new thread takes its place"
+      return @log.error(message, error) unless served
+
+      @process.damaged(message, error) unless @cut
     rescue ThreadError => e
       @process.damaged("a serving thread has ended, and no new thread could be started", e)
       note_end

@@ -3,7 +3,7 @@
 require_relative "../support/lane_case"
 
 # What the application is called for after a response (rack.response_finished, rack.after_reply), on each path of a
-# response, and what it may call before the response (rack.early_hints).
+# response.
 class CallablesTest < Support::LaneCase
   # A path of a response: the triplet, and the exception that response_finished gets.
   PATHS = {
@@ -118,46 +118,6 @@ class CallablesTest < Support::LaneCase
     end
   end
 
-  def test_early_hints
-    server = serve do |env|
-      env["rack.early_hints"].call("link" => "</a>; rel=preload\n</b>; rel=preload")
-      env["rack.early_hints"].call("link" => ["</c>; rel=preload"])
-      OK
-    end
-    server.connect do |client|
-      client.request("GET", "/")
-      heads = Array.new(3) { head_of(client) }
-
-      assert_equal ["HTTP/1.1 103 Early Hints", "link: </a>; rel=preload", "link: </b>; rel=preload"], heads[0]
-      assert_equal ["HTTP/1.1 103 Early Hints", "link: </c>; rel=preload"], heads[1]
-      assert_equal "HTTP/1.1 200 OK", heads[2].first
-      assert_equal "ok", client.read(2)
-    end
-    server.connect do |client| # HTTP/1.0 knows no interim response
-      client.write("GET / HTTP/1.0\r\n\r\n")
-
-      assert_equal 200, client.read_response.status
-    end
-  end
-
-  # The head of the response is made, but not sent, when the body is asked for its path and for its first part.
-  def test_early_hints_of_a_body_are_ignored
-    server = serve do |env|
-      body = Object.new
-      %i[to_path each].each do |name|
-        body.define_singleton_method(name) do |&block|
-          env["rack.early_hints"].call("link" => "</a>; rel=preload")
-          block&.call("part")
-          nil
-        end
-      end
-      [200, { "x-own" => "1" }, body]
-    end
-    response = server.get
-
-    assert_equal [200, "1", "part"], [response.status, response["X-Own"], response.body]
-  end
-
   private
 
   def note_calls(env, calls)
@@ -170,13 +130,5 @@ class CallablesTest < Support::LaneCase
     server.get(path)
   rescue Support::Client::Closed
     nil
-  end
-
-  def head_of(client)
-    lines = []
-    until (line = client.read_line) == "\r\n"
-      lines << line.chomp
-    end
-    lines
   end
 end

@@ -101,19 +101,6 @@ class HijackTest < Support::LaneCase
     assert_kind_of IOError, server.next_report.error
   end
 
-  def test_an_exception_after_a_hijack_is_logged
-    sockets = Queue.new
-    server = serve { |env| (sockets << env["rack.hijack"].call) && raise("late") }
-    server.connect do |client|
-      client.request("GET", "/")
-      await_hijack(server)
-
-      assert_equal "late", server.next_report.error.message
-      sockets.pop.tap { |socket| socket << "mine" }.close
-      assert_equal "mine", client.read(4)
-    end
-  end
-
   def test_partial_hijack
     server = serve { [200, { "x-a" => "b", "rack.hijack" => ->(io) { (io << "raw").close } }, []] }
     response = server.get
@@ -121,17 +108,6 @@ class HijackTest < Support::LaneCase
 
     assert_equal ["raw", "b", "close", nil],
                  [response.body, response["x-a"], response["connection"], response["transfer-encoding"]]
-  end
-
-  def test_an_exception_in_a_partial_hijack_resets_the_connection
-    server = serve(tcp: true) { [200, {}, []].tap { |r| r[1]["rack.hijack"] = ->(io) { (io << "a") && raise("x") } } }
-    server.connect do |client|
-      client.request("GET", "/")
-      assert_equal :reset, client.wait_for_end
-    end
-    await_hijack(server)
-
-    assert_equal "x", server.next_report.error.message
   end
 
   # The client does not take the head.

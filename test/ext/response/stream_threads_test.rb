@@ -64,6 +64,28 @@ class StreamThreadsTest < Support::LaneCase
     end
   end
 
+  # IO#sysread locks its buffer while it waits.
+  def test_a_buffer_that_another_thread_has_locked_loses_no_bytes
+    server = serve { [101, { "upgrade" => "x" }, ->(stream) { @stream = stream }] }
+    source, filler = IO.pipe
+    server.connect do |client|
+      client.write(http("Connection: upgrade", "Upgrade: x"))
+      client.read_response
+      await_stream(server)
+      buffer = +""
+      reader = waiting { @stream.read(2, buffer) }
+      locker = waiting { source.sysread(1, buffer) }
+      client.write("abc")
+
+      assert_match(/locked/, assert_raises(RuntimeError) { reader.value }.message)
+      assert_equal "abc", @stream.readpartial(9)
+      filler.write("x") && locker.join
+      @stream.close
+    end
+  ensure
+    [source, filler].each(&:close)
+  end
+
   private
 
   # Returns the value of the block, or the class of its exception.

@@ -58,6 +58,18 @@ class OnErrorTest < Support::LaneCase
     assert_equal 1, body.closed
   end
 
+  # The application keeps the stream, so no garbage collection ends it.
+  def test_a_response_with_a_stream_that_fails_is_aborted
+    kept = nil
+    call = ->(stream) { (kept = stream).write("part") && raise(IndexError) }
+    server = failing(on_error: ->(*) { [500, {}, Body.new(call: call)] })
+
+    assert_raises(Support::Client::Closed) { server.get }
+    assert_equal "boom", server.next_report.error.message
+    assert_reported_for_on_error "send the", IndexError, server
+    assert_predicate kept, :closed?
+  end
+
   # The server must still close the body that failed. Therefore on_error may return a text, but no second body.
   def test_only_a_text_is_accepted_if_a_body_must_still_be_closed
     body = Body.new(->(_) { raise "boom" })

@@ -52,4 +52,21 @@ class RestTest < Support::LaneCase
     server.threads.first.join
     assert server.worker.rest
   end
+
+  # The Array is of an earlier env. The exception of Ruby's own Array#clear would call the method inspect.
+  def test_a_request_counts_once_whatever_the_application_has_put_into_a_frozen_array
+    killer = Object.new.tap { |object| object.define_singleton_method(:inspect) { Thread.current.kill } }
+    kept = nil
+    server = serve { |env| (kept ||= env["rack.after_reply"]) && OK }
+    server.get
+    server.await_requests(1)
+    kept.push(killer).freeze
+
+    assert_equal "ok", server.get.body
+    server.await_requests(2)
+    server.worker.rest
+    assert server.worker.rest
+    server.stop
+    server.reports
+  end
 end

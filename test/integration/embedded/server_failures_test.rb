@@ -57,6 +57,16 @@ class ServerFailuresTest < EmbeddedCase
     assert_operator messages(:error).size, :<=, 200
   end
 
+  # The thread that handles the events has been created, and begins when the caller of #start cleans up.
+  def test_an_exception_that_arrives_at_the_end_of_start_ends_the_run
+    server = server()
+    under_trace(Thread.current) { assert_raises(IndexError) { server.start } }
+    refute_predicate server, :running?
+    eventually { Thread.list.none? { |thread| ours?(thread) } }
+    assert_equal [[], true], [messages(:error), server.stop]
+    assert_equal 200, get(server.start).status
+  end
+
   def test_an_exception_of_the_log_is_ignored
     server = serve(log: ->(*) { raise "the log fails" }) { |env| env["PATH_INFO"] == "/fail" ? raise("fails") : OK }
     assert_equal [500, 200], [get(server, "/fail").status, get(server).status]
@@ -64,6 +74,23 @@ class ServerFailuresTest < EmbeddedCase
   end
 
   private
+
+  def under_trace(caller)
+    cleans_up = Queue.new
+    trace = TracePoint.new(:c_return, :call, :return) do |call|
+      next unless call.path.end_with?("server_run.rb")
+
+      case [call.event, call.method_id]
+      when %i[c_return new] then caller.raise(IndexError, "late") if call.self == Thread
+      when %i[call keep] then cleans_up.pop
+      when %i[call stop], %i[return close] then cleans_up.push(true)
+      end
+    end
+    trace.enable
+    yield
+  ensure
+    trace.disable
+  end
 
   def ours?(thread) = thread.name.to_s.start_with?("bontebok")
 

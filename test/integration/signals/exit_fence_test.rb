@@ -58,6 +58,32 @@ class ExitFenceTest < Support::TestCase
                "behind_the_fence { Process.kill('TERM', Process.pid); sleep }"
   end
 
+  # The handlers of the parent must not run, whatever objects of the application do.
+  def test_objects_that_raise
+    { "def (IO.pipe.last.tap { |io| $kept = io }).closed? = raise('x'); exit(3)" => 3,
+      "def (IO.pipe.last.tap { |io| $kept = io }).flush = raise(NotImplementedError); exit(3)" => 3,
+      "require 'tempfile'; $kept = Tempfile.new('x', '.'); def $kept.path = raise('x'); exit(3)" => 3,
+      "raise Class.new(StandardError) { def full_message(**) = raise('x') }" => 1,
+      "raise Class.new(SystemExit) { def status = raise('x') }" => 1,
+      "raise SignalException, 'CHLD'" => 1, "raise SignalException, 'VTALRM'" => 1 }.each do |code, status|
+      assert_run status, "", //, "behind_the_fence { #{code} }"
+    end
+  end
+
+  def test_a_process_that_is_forked_in_a_block_ends_with_the_block
+    { "nil" => 0, "exit(3)" => 3, "raise 'x'" => 1, "throw :out" => 0 }.each do |code, status|
+      assert_run 0, "#{status}\n", //, <<~RUBY
+        at_exit { exit!(9) if $parent != Process.pid }
+        $parent = Process.pid
+        pid = nil
+        catch(:out) { Bontebok::ExitFence.keep_forks_out { #{code} unless (pid = fork) } }
+        exit!(8) unless $parent == Process.pid
+        puts Process.wait2(pid).last.exitstatus
+        exit!(0)
+      RUBY
+    end
+  end
+
   private
 
   def assert_run(status, stdout, stderr, script)

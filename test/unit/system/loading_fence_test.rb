@@ -39,6 +39,28 @@ class LoadingFenceTest < Support::TestCase
     RUBY
   end
 
+  # CommandLimits may replace `exec` before or after this fence does.
+  def test_the_limits_of_commands_open_no_way_round_the_fence
+    limits = "Bontebok::CommandLimits.install(100, Process.getrlimit(:NOFILE).first)"
+    fence = "Bontebok::LoadingFence.guard { 1 }"
+    [[limits, fence], [fence, limits]].each do |first, second|
+      assert_run 0, /\Aexec would .*\nscript:5:in .*\n\z/, <<~RUBY
+        require "bontebok/system/replaced/command_limits"
+        #{first}
+        #{second}
+
+        def load = exec("exit 7")
+        Bontebok::LoadingFence.guard { load }
+      RUBY
+    end
+    assert_run 7, /\A\z/, <<~RUBY
+      require "bontebok/system/replaced/command_limits"
+      #{fence}
+      #{limits}
+      exec("exit 7")
+    RUBY
+  end
+
   # As applications do that wrap the methods themselves.
   def test_methods_may_be_wrapped
     assert_run 8, /\Awrapped\n\z/, <<~RUBY

@@ -26,6 +26,15 @@ class DetachedConnectionsTest < Support::TestCase
     assert_equal 3, kept.size # the connections are alive until here
   end
 
+  # The application may have given the socket a method of its own.
+  def test_a_connection_whose_closed_raises_counts_as_closed
+    kept = [Connection.new(false), Object.new.tap { |odd| odd.define_singleton_method(:closed?) { raise "closed?" } }]
+    kept.each { |connection| @connections.add(connection) }
+    @connections.show
+
+    assert_equal [1, 2], [@core.shown, kept.size]
+  end
+
   # Ruby 3.1 crashes if many keys of a WeakMap have the same value. bench/soak shows the crash.
   def test_no_two_connections_share_a_value
     kept = Array.new(3) { Connection.new(false) }

@@ -21,6 +21,11 @@ class ServingThreadsTest < Support::TestCase
     end
   end
 
+  # Keeps the messages in place of a Log.
+  Log = Struct.new(:messages) do
+    def error(message, _exception) = messages << message
+  end
+
   # Keeps the messages in place of an OwnProcess.
   Process = Struct.new(:messages) do
     def exits? = false
@@ -31,6 +36,7 @@ class ServingThreadsTest < Support::TestCase
   def setup
     super
     @process = Process.new([])
+    @log = Log.new([])
     @ended = Queue.new
   end
 
@@ -51,6 +57,17 @@ class ServingThreadsTest < Support::TestCase
     assert_equal 1, lane.starts.size
   end
 
+  # The process must not ask for its replacement, in which the hook would do the same.
+  def test_a_hook_that_kills_its_thread_does_not_end_the_process
+    lane = Lane.new { nil }
+    hooks = Bontebok::Hooks.new
+    hooks.add(:before_thread_start, -> { Thread.current.kill })
+    finish(start(lane, hooks))
+
+    assert_equal [1, []], [lane.starts.size, @process.messages]
+    assert_equal ["a serving thread was killed: a new thread takes its place"], @log.messages
+  end
+
   def test_exceptions_that_are_pending_reach_nobody
     lane = Lane.new { |count| Thread.handle_interrupt(Object => :never) { 5.times { raise_here } } if count == 1 }
     finish(start(lane))
@@ -63,9 +80,8 @@ class ServingThreadsTest < Support::TestCase
   def raise_here = Thread.current.raise("for a thread")
 
   # Yields the threads before they run, because this thread holds Ruby's lock.
-  def start(lane)
-    hooks = Bontebok::Hooks.new
-    Bontebok::ServingThreads.new([lane], hooks: hooks, process: @process, log: nil) { @ended << true }.tap do |threads|
+  def start(lane, hooks = Bontebok::Hooks.new)
+    Bontebok::ServingThreads.new([lane], hooks: hooks, process: @process, log: @log) { @ended << true }.tap do |threads|
       threads.start
       yield threads.instance_variable_get(:@threads) if block_given?
     end
@@ -74,6 +90,8 @@ class ServingThreadsTest < Support::TestCase
   def finish(threads)
     Timeout.timeout(10) { @ended.pop }
     threads.join
+    # A thread logs its end after the start of its successor.
+    eventually { Thread.list.none? { |thread| thread.name.to_s.start_with?("bontebok") } }
 
     refute_predicate threads, :alive?
   end

@@ -56,9 +56,11 @@ module Bontebok
       # The server itself may end the process meanwhile, in a signal handler.
       def check(name)
         return unless Thread.current.thread_variable_get(KEY) == Process.pid
-        return if caller_locations(2, 1).first.path.start_with?(OWN_DIRECTORY)
 
-        raise RuntimeError, "#{'Process.' if name == :daemon}#{name} #{ADVICE.fetch(name)}", caller(2)
+        places = caller_locations(2).drop_while { |place| place.path.start_with?(__dir__) } # CommandLimits
+        return if places.first.path.start_with?(OWN_DIRECTORY)
+
+        raise RuntimeError, "#{'Process.' if name == :daemon}#{name} #{ADVICE.fetch(name)}", places.map(&:to_s)
       end
 
       private

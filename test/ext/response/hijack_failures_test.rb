@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require_relative "../support/lane_case"
+
+# Hijacks by applications that fail.
+class HijackFailuresTest < Support::LaneCase
+  def test_an_exception_after_a_hijack_is_logged
+    sockets = Queue.new
+    server = serve { |env| (sockets << env["rack.hijack"].call) && raise("late") }
+    server.connect do |client|
+      client.request("GET", "/")
+      await_hijack(server)
+
+      assert_equal "late", server.next_report.error.message
+      sockets.pop.tap { |socket| socket << "mine" }.close
+      assert_equal "mine", client.read(4)
+    end
+  end
+
+  def test_an_exception_in_a_partial_hijack_resets_the_connection
+    server = serve(tcp: true) { [200, {}, []].tap { |r| r[1]["rack.hijack"] = ->(io) { (io << "a") && raise("x") } } }
+    server.connect do |client|
+      client.request("GET", "/")
+      assert_equal :reset, client.wait_for_end
+    end
+    await_hijack(server)
+
+    assert_equal "x", server.next_report.error.message
+  end
+
+  # The application keeps the socket, so no garbage collection closes it.
+  def test_a_thread_that_ends_in_a_partial_hijack_resets_the_connection
+    kept = ending = nil
+    app = ->(_env) { [200, { "rack.hijack" => ->(io) { ((kept = io) << "a") && ending.call } }, []] }
+    worker, lane, address = by_hand(app)
+    [-> { Thread.current.kill }, -> { throw :out }].each do |way|
+      ending = way
+      thread = Thread.new { catch(:out) { lane.serve } }
+      Support::Client.open(address) { |client| client.request("GET", "/") || client.wait_for_end }
+      thread.join
+
+      assert_predicate kept, :closed?
+    end
+    worker.drain
+  end
+
+  # The connection is not taken then, and the application can respond.
+  def test_an_env_that_takes_no_key_refuses_a_hijack
+    damages = [->(env) { env.freeze["rack.hijack"].call },
+               ->(env) { env.each { |key, value| value.call if key == "rack.hijack" } }]
+    damages.each do |damage|
+      server = serve { |env| [200, {}, [assert_raises(FrozenError, RuntimeError) { damage.call(env) }.message]] }
+
+      assert_match(/can't (modify frozen|add a new key)/, server.get.body)
+    end
+  end
+
+  private
+
+  def await_hijack(server)
+    assert_equal :detached, server.next_report.level
+  end
+end
