@@ -28,6 +28,11 @@ class SymbolsTest < Lint::TestCase
                  flags: ["-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
   end
 
+  def test_a_comparison_that_depends_on_the_locale_is_reported
+    assert_fault "log/log_line.c uses strncasecmp, which depends on the locale", "log/log_line.c",
+                 "#include <strings.h>\nint f(const char *a, const char *b) { return strncasecmp(a, b, 9); }\n"
+  end
+
   def test_the_system_layer_may_use_errno
     assert_empty compiled("sockets/sock.c", "#include <errno.h>\nint bb__sock(void) { return errno; }\n")
   end

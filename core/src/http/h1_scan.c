@@ -2,6 +2,7 @@
  * and NEON both have these operations. A table is used for input below 16 bytes, and on other machines for
  * all input. */
 #include "http/h1_scan.h"
+#include "base/letters.h"
 
 #include <stdint.h>
 
@@ -177,7 +178,7 @@ const char *bb__scan_token(const char *at, const char *end)
 bool bb__is_word(const char *at, size_t len, const char *word)
 {
     for (size_t i = 0; i < len; i++) {
-        char folded = (char)(at[i] >= 'A' && at[i] <= 'Z' ? at[i] | 0x20 : at[i]);
+        char folded = bb__lower(at[i]);
         if (folded != word[i] || folded == '\0') return false;
     }
     return word[len] == '\0';

@@ -39,8 +39,7 @@ static inline struct bb_slice bb__trim(const char *at, const char *end)
     return (struct bb_slice){at, (size_t)(end - at)};
 }
 
-/* True if at[0..len) is `word` in any letter case. `word` is in lower case. strncasecmp() is not used,
- * because it depends on the locale: in Turkish "I" is not the upper case of "i". */
+/* True if at[0..len) is `word` in any letter case. `word` is in lower case. */
 bool bb__is_word(const char *at, size_t len, const char *word);
 
 #endif

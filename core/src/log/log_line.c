@@ -1,8 +1,7 @@
 /* log_line.c: see log_line.h. */
 #include "log/log_line.h"
+#include "base/letters.h"
 #include "log/log_escape.h"
-
-#include <strings.h>
 
 /* A line under construction. The fixed parts always fit (bb__log_format.fixed). The values share the rest. */
 struct line {
@@ -153,7 +152,7 @@ static void put_query(struct line *line)
 
 static bool is_same_name(struct bb_slice name, const char *other, size_t len)
 {
-    return name.len == len && strncasecmp(name.at, other, len) == 0;
+    return name.len == len && bb__is_same_word(name.at, other, len);
 }
 
 /* A field that comes several times is logged as one list (RFC 9110 5.3). count: values written so far. */

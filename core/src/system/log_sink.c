@@ -1,6 +1,7 @@
 /* log_sink.c: see log_sink.h. */
 #include "system/log_sink.h"
 #include "base/clock.h"
+#include "log/log_format.h"
 #include "sockets/descriptor.h"
 #include "sockets/sigpipe.h"
 
@@ -18,6 +19,11 @@
 /* Lines in a file are at most this long, in bytes. A file would take longer lines, but they are hard to
  * read. */
 #define FILE_LINE_MAX (16 * 1024)
+
+/* Bytes of a line to any other target. A pipe takes PIPE_BUF bytes at once. On macOS and BSD, PIPE_BUF is
+ * 512, which may be less than a format's fixed parts. There a pipe may mix longer lines of several processes.
+ */
+#define OTHER_LINE_MAX (PIPE_BUF > BB_LOG_LINE_MIN ? PIPE_BUF : BB_LOG_LINE_MIN)
 
 /* ---- opening ---- */
 
@@ -109,7 +115,8 @@ static bool open_target(struct bb__log_sink *sink)
 
 int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX])
 {
-    *sink = (struct bb__log_sink){.fd = -1, .target = target, .kind = BB_LOG_SINK_PIPE, .line_max = PIPE_BUF};
+    *sink = (struct bb__log_sink){
+        .fd = -1, .target = target, .kind = BB_LOG_SINK_PIPE, .line_max = OTHER_LINE_MAX};
     const char *options = syslog_options(target);
     if (options) {
         sink->kind = BB_LOG_SINK_SYSLOG;

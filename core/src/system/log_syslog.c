@@ -1,10 +1,10 @@
 /* log_syslog.c: writes an access log to the local syslog, one datagram per line, and parses the settings for
  * this. As usual for /dev/log, a datagram has the form of RFC 3164 without the host name. See log_sink.h. */
+#include "base/letters.h"
 #include "log/log_time.h"
 #include "sockets/descriptor.h"
 #include "system/log_sink.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static int find(struct bb_slice word, const char *const *names, size_t count)
 static bool is_tag(struct bb_slice word)
 {
     for (size_t i = 0; i < word.len; i++)
-        if (!isalnum((unsigned char)word.at[i]) && !strchr("_-.", word.at[i])) return false;
+        if (!bb__is_alphanumeric(word.at[i]) && !strchr("_-.", word.at[i])) return false;
     return word.len > 0 && word.len < BB_LOG_TAG_MAX;
 }
 

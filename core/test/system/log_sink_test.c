@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "log/log_format.h"
 #include "log_sink_case.h"
 #include "support/fail_file.h"
 #include "support/fake_clock.h"
@@ -77,7 +78,7 @@ static void test_a_target_is_opened_when_that_is_possible_again(void **state)
     snprintf(directory, sizeof directory, "%s/none", place->directory);
     snprintf(path, sizeof path, "%s/log", directory);
     assert_int_equal(bb__log_sink_open(&sink, path, fault), BB_ESYSTEM);
-    assert_int_equal(sink.line_max, PIPE_BUF);
+    assert_int_equal(sink.line_max, BB_LOG_LINE_MIN);
     fake_clock_advance(BB_LOG_RETRY);
     assert_int_equal(say(&sink, "lost\n"), 0);
     assert_int_equal(write_error, ENOENT);
@@ -90,7 +91,7 @@ static void test_a_target_is_opened_when_that_is_possible_again(void **state)
     assert_int_equal(say(&sink, "one\n"), 4);
     assert_int_equal(say(&sink, "two\n"), 4);
     assert_string_equal(content(path), "one\ntwo\n");
-    assert_int_equal(sink.line_max, PIPE_BUF); /* unchanged: lines were already made for this length */
+    assert_int_equal(sink.line_max, BB_LOG_LINE_MIN); /* unchanged: lines were already made for this length */
     bb__log_sink_close(&sink);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(directory), 0);
@@ -151,7 +152,7 @@ static void test_a_pipe_that_nobody_reads_takes_whole_lines_and_then_none(void *
     char *lines = many_lines();
     assert_int_equal(mkfifo(place->path, 0600), 0);
     struct bb__log_sink sink = opened(place->path);
-    assert_int_equal(sink.line_max, PIPE_BUF);
+    assert_int_equal(sink.line_max, BB_LOG_LINE_MIN);
     size_t taken = say(&sink, lines);
     assert_true(taken > 0 && taken < 500000);
     assert_int_equal(taken % 100, 0);

@@ -5,13 +5,17 @@ require_relative "object_symbols"
 
 module Lint
   # Checks the undefined symbols of the core's objects. No object may use a symbol of Ruby or Perl. The layers base,
-  # http and log may use no system call. A check of the includes would not find a call of a function that the C file
+  # http and log may use no system call. No object may use a function that depends on the locale: in Turkish, "I" is not
+  # the upper case of "i". A check of the includes would not find a call of a function that the C file
   # declares itself.
   class Symbols
     HOST = /\A(rb_|ruby_|Perl_|PL_)/
     KERNEL = /\A(__errno_location|syscall|fork|socket|accept4?|bind|listen|connect|recv|recvfrom|recvmsg|send|sendto|
                  sendmsg|read|readv|pread(64)?|write|writev|pwrite(64)?|open(64)?|openat(64)?|close|fcntl(64)?|ioctl|
                  poll|ppoll|select|epoll_\w+|eventfd|timerfd_\w+|pipe2?|mmap(64)?|fopen(64)?|fread|fwrite|printf)\z/x
+
+    LOCALE = /\A(__ctype_\w+|is(alnum|alpha|digit|lower|print|punct|space|upper|xdigit)|to(lower|upper)|strn?casecmp|
+                 strcasestr|strcoll|strxfrm|strtod)\z/x
 
     # objects: the directory where the extension's build puts the core's object files.
     def initialize(root, objects: File.join(root, "tmp/build/bontebok"))
@@ -37,6 +41,7 @@ module Lint
       pure = LayerTable::CORE[LayerTable.layer_of(source)]&.libc
       symbols.filter_map do |symbol|
         next "#{source} uses #{symbol}, of a host language" if symbol.match?(HOST)
+        next "#{source} uses #{symbol}, which depends on the locale" if symbol.match?(LOCALE)
 
         "#{source} uses #{symbol}, of the system layer" if pure && symbol.match?(KERNEL)
       end
