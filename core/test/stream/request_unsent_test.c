@@ -10,6 +10,7 @@
 
 #include "request_read_case.h"
 #include "stream_case.h"
+#include "support/fail_alloc.h"
 #include "support/fake_clock.h"
 
 #define LONG (1 << 20) /* bytes; the kernel buffers only a part of them */
@@ -297,6 +298,31 @@ static void test_the_response_for_a_missing_file_follows_the_rest_of_hints(void 
     host_free(host);
 }
 
+/* The socket takes a part of the 103, and there is no memory for the rest. */
+static void app_hints_without_memory(struct host *host, const struct bb_request *request)
+{
+    static char value[LONG];
+    (void)request;
+    memset(value, 'a', sizeof value);
+    assert_int_equal(bb_reply_begin(host->lane, 103), BB_OK);
+    assert_int_equal(bb_reply_field(host->lane, "link", 4, value, sizeof value), BB_OK);
+    assert_int_equal(bb__buf_reserve(&host->lane->reply.staged, 2), BB_OK);
+    fail_alloc_at(1);
+    assert_int_equal(bb_reply_interim(host->lane), BB_ENOMEM);
+    fail_alloc_off();
+    assert_int_equal(bb_reply_begin(host->lane, 500), BB_EGONE);
+    bb_reply_abort(host->lane);
+}
+
+static void test_no_response_follows_a_part_of_hints(void **state)
+{
+    (void)state;
+    new_client(AF_UNIX, app_hints_without_memory, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_false(client_read(client, false));
+    assert_int_not_equal(client->end, CLIENT_OPEN);
+    finish();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_a_client_has_the_whole_write_timeout_for_late_hints),
         cmocka_unit_test(test_a_client_has_the_whole_write_timeout_for_a_late_hundred),
         cmocka_unit_test(test_the_response_for_a_missing_file_follows_the_rest_of_hints),
+        cmocka_unit_test(test_no_response_follows_a_part_of_hints),
     };
     return cmocka_run_group_tests_name("request_unsent", tests, NULL, NULL);
 }
