@@ -27,7 +27,10 @@ struct note {
     char peer[BB_PEER_MAX];
     uint64_t address; /* bb__sock_address() of the listener, because its number may differ in the receiver */
     uint8_t group;    /* enum bb__group */
+    uint8_t spare[7]; /* 0; for new fields */
 };
+
+_Static_assert(sizeof(struct note) == offsetof(struct note, spare) + 7, "a new field is 0 in an older note");
 
 _Static_assert(sizeof(struct note) + IN_MAX + BODY_MAX <= BB_SHARED_QUEUE_BYTES, "a message holds them all");
 

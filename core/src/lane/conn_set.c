@@ -61,8 +61,7 @@ static void tell_lost(struct bb__conn_context *context, struct bb__event_pace *l
 
 static bool is_for_others(const struct bb__conn_context *context, const struct bb__shared_message *message)
 {
-    return context->group != BB_GROUP_ANY && message->stamp.sent_back < UINT8_MAX &&
-           bb__conn_is_for_others(context, context->scratch, message) &&
+    return context->group != BB_GROUP_ANY && bb__conn_is_for_others(context, context->scratch, message) &&
            bb__clock_us() < message->stamp.since + (uint64_t)BB_CANARY_PASSING * 1000;
 }
 
@@ -91,9 +90,9 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
         return BB_RECEIVED_NOTHING;
     }
     if (message.fd_count == 0) return BB_RECEIVED_NUDGE;
-    bool others = is_for_others(context, &message);
-    if ((others || is_useless(context, &message)) &&
-        bb__shared_queue_send_back(shared_queue, context->scratch, &message) == BB_OK)
+    bool others = is_for_others(context, &message), useless = !others && is_useless(context, &message);
+    message.stamp.sent_back += useless;
+    if ((others || useless) && bb__shared_queue_send_back(shared_queue, context->scratch, &message) == BB_OK)
         return others ? BB_RECEIVED_OTHERS : BB_RECEIVED_MESSAGE;
     *conn = bb__conn_receive(context, context->scratch, &message);
     if (*conn)

@@ -17,7 +17,8 @@ void bb__lane_place(struct bb_lane *lane, struct bb__conn *conn)
     struct bb_scoreboard *scoreboard = lane->worker->scoreboard;
     enum bb__group own = bb__lane_group(lane), other = bb__canary_other(own);
     uint64_t now = lane->context.now;
-    bool gives = own != BB_GROUP_ANY && bb__canary_gives(scoreboard, own, now) && is_idle(conn) &&
+    bool gives = own != BB_GROUP_ANY && lane->worker->shared.queue.has_peers &&
+                 bb__canary_gives(scoreboard, own, now) && is_idle(conn) &&
                  bb__canary_begin_passing(scoreboard, now);
     if (!gives)
         (void)bb__lane_settle(lane, conn, BB_CONN_WAIT);

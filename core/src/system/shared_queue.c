@@ -64,7 +64,7 @@ int bb__shared_queue_adopt(struct bb__shared_queue *shared_queue, int in, int ou
 {
     if (!is_fit(in) || !is_fit(out) || !bb__descriptor_prepare(in) || !bb__descriptor_prepare(out))
         return BB_ESYSTEM;
-    *shared_queue = (struct bb__shared_queue){.in = in, .out = out};
+    *shared_queue = (struct bb__shared_queue){.has_peers = true, .in = in, .out = out};
     enlarge(shared_queue->in);
     return BB_OK;
 }
@@ -144,7 +144,6 @@ int bb__shared_queue_send_back(const struct bb__shared_queue *shared_queue, char
 {
     const struct iovec part = {bytes, message->len};
     struct bb__shared_stamp stamp = message->stamp;
-    stamp.sent_back++;
     int code = send_stamped(shared_queue, &stamp, &part, 1, message->fds, message->fd_count);
     if (code == BB_OK) drop_descriptors(message);
     return code;

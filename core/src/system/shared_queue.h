@@ -32,6 +32,7 @@ struct bb__shared_queue {
 #ifdef BB_PORTABLE
     struct bb__local_queue *local;
 #endif
+    bool has_peers;              /* other processes use it, too */
     int in;                      /* messages are sent here */
     int out;                     /* messages are received here; readable if there is a message */
     atomic_uint_fast64_t *turns; /* requests that all processes have sent; NULL: not counted */
@@ -45,6 +46,7 @@ struct bb__shared_stamp {
     uint64_t since; /* us, when the request began to wait; without a request: when the message was sent */
     bool has_request;
     uint8_t sent_back; /* how often workers have sent the message back because they could not use it */
+    uint8_t spare[6];  /* 0 */
 };
 
 /* Makes a queue for this process alone. BB_OK, BB_ESYSTEM or BB_ENOMEM. */

@@ -161,7 +161,6 @@ int bb__shared_queue_send_back(const struct bb__shared_queue *shared_queue, char
 {
     const struct iovec part = {bytes, message->len};
     struct bb__shared_stamp stamp = message->stamp;
-    stamp.sent_back++;
     int code = send_stamped(shared_queue, &stamp, &part, 1, message->fds, message->fd_count);
     if (code == BB_OK) drop_descriptors(message);
     return code;

@@ -35,6 +35,7 @@ static struct scene begin(enum bb__group own)
     struct scene scene;
     assert_int_equal(bb_scoreboard_new(&scene.scoreboard, 8), BB_OK);
     scene.host = new_host(0);
+    scene.host->worker->shared.queue.has_peers = true;
     scene.other = bb__scoreboard_claim(scene.scoreboard);
     atomic_store(&scene.other->pid, OTHER);
     bb__scoreboard_set_idle(scene.other, true);
@@ -132,6 +133,16 @@ static void app_is_asked_again(struct host *host, const struct bb_request *reque
     app_echo(host, request);
 }
 
+static void test_a_connection_stays_if_the_worker_has_a_queue_of_its_own(void **state)
+{
+    (void)state;
+    struct scene scene = begin(BB_GROUP_FORMER);
+    scene.host->worker->shared.queue.has_peers = false;
+    for (int i = 0; i < 8; i++) ask(&scene);
+    assert_int_equal(host_connections(scene.host), 1);
+    end(&scene);
+}
+
 static void test_a_connection_with_unread_bytes_stays(void **state)
 {
     LINUX_ONLY;
@@ -156,6 +167,19 @@ static void test_a_message_for_the_other_group_is_sent_back(void **state)
     assert_int_equal(host_connections(scene.host), 0);
     assert_true(would_wait(scene.host)); /* although the message is in the queue */
     assert_message(&scene, BB_GROUP_CANARY);
+    end(&scene);
+}
+
+/* The three attempts of workers that cannot use a message remain for the other group. */
+static void test_a_message_for_the_other_group_keeps_its_attempts(void **state)
+{
+    LINUX_ONLY;
+    struct bb__shared_stamp first;
+    struct scene scene = begin(BB_GROUP_FORMER);
+    pass_to(&scene, BB_GROUP_CANARY);
+    host_settle(scene.host);
+    assert_int_equal(bb__shared_queue_look(&scene.host->worker->shared.queue, &first), BB_OK);
+    assert_int_equal(first.sent_back, 0);
     end(&scene);
 }
 
@@ -207,8 +231,10 @@ int main(void)
         cmocka_unit_test(test_a_lane_passes_its_idle_connection_to_the_other_group),
         cmocka_unit_test(test_a_connection_stays_if_the_other_group_is_not_idle),
         cmocka_unit_test(test_a_connection_stays_without_a_canary),
+        cmocka_unit_test(test_a_connection_stays_if_the_worker_has_a_queue_of_its_own),
         cmocka_unit_test(test_a_connection_with_unread_bytes_stays),
         cmocka_unit_test(test_a_message_for_the_other_group_is_sent_back),
+        cmocka_unit_test(test_a_message_for_the_other_group_keeps_its_attempts),
         cmocka_unit_test(test_a_message_that_nobody_else_takes_is_taken),
         cmocka_unit_test(test_a_message_for_the_own_group_is_taken),
         cmocka_unit_test(test_any_message_is_taken_when_there_is_no_canary_any_more),
