@@ -12,15 +12,10 @@ module Bontebok
       # has all its workers. :hold: the canary or the generation is not judged yet. master: the pid of the master.
       def surge(master)
         return 0 unless @wanted
-        return hold(master) if @canary && @verdict != :good
 
-        rest = @wanted - @started
-        return prove if rest.zero?
-        return start_more(rest), 0 if @config[:deploy_surge].zero?
-
-        leave = [@step, @former_workers - 1].min # the last one leaves at the end
-        @former_workers -= leave
-        [start_more([rest, @config[:deploy_surge]].min), leave]
+        step = next_step(master)
+        @held = step == :hold
+        step
       end
 
       # The time of the next #judge; nil: there is nothing to judge.
@@ -46,14 +41,14 @@ module Bontebok
       # replaced as usual.
       def note_crash
         @crashed = @on_trial
+        @held = false
       end
 
       # Called while no former generation could serve in place of the new one. If the new one is held, the next #judge
-      # returns :good. But if one of its workers has just ended, the generation is held until it is whole again.
+      # returns :good. But if one of its workers has ended and is not replaced yet, the next #surge continues.
       def end_trial
-        unjudged = @canary if @verdict != :good
-        @report.say("no former master serves: the canary is not judged") if unjudged
-        @proved_at = (Clock.now if !@crashed && (@proved_at || unjudged&.deadline))
+        @report.say("no former master serves: the canary is not judged") if @canary && @verdict != :good
+        @proved_at = (Clock.now if @held)
         @canary = @crashed = @on_trial = nil
       end
 
@@ -66,6 +61,19 @@ module Bontebok
         first = @canary ? @canary.count : @config[:deploy_surge]
         @started = 0
         start_more(first.positive? ? [first, @wanted].min : @wanted)
+      end
+
+      def next_step(master)
+        return :hold if @crashed # the next #judge takes the generation back
+        return hold(master) if @canary && @verdict != :good
+
+        rest = @wanted - @started
+        return prove if rest.zero?
+        return start_more(rest), 0 if @config[:deploy_surge].zero?
+
+        leave = [@step, @former_workers - 1].min # the last one leaves at the end
+        @former_workers -= leave
+        [start_more([rest, @config[:deploy_surge]].min), leave]
       end
 
       def start_more(count)

@@ -1,10 +1,17 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require "bontebok/processes/deploy/steps"
 
 # Tests when a new generation that is held takes effect.
 class DeployStepsTest < Support::TestCase
+  Report = Struct.new(:told) do
+    def say(text) = self.told = text
+  end
+  # Is not judged yet.
+  Canary = Struct.new(:count, :deadline)
+
   # The part of Deploy that Steps uses.
   class Deploy
     include Bontebok::Deploy::Steps
@@ -16,17 +23,19 @@ class DeployStepsTest < Support::TestCase
 
     def count(present) = present
 
-    # Has started its workers, and is held.
-    def initialize
+    # Has started its workers.
+    def initialize(canary = nil)
       @config = Config.new
       @on_trial = true
+      @canary = canary
+      @report = DeployStepsTest::Report.new
       first_workers(2, 2)
-      surge(0)
     end
   end
 
   def setup
     @deploy = Deploy.new
+    @deploy.surge(0) # it is held
   end
 
   def test_a_crash_ends_the_generation_that_is_held
@@ -46,5 +55,46 @@ class DeployStepsTest < Support::TestCase
     2.times { @deploy.end_trial }
     assert_nil @deploy.judge
     assert_equal 0, @deploy.surge(0)
+  end
+
+  # The supervisor was late, and reads all this at once.
+  def test_without_a_former_generation_one_that_is_whole_again_is_good
+    @deploy.note_crash
+    assert_equal :hold, @deploy.surge(0)
+    assert_good_without_former(@deploy)
+  end
+
+  def test_without_a_former_generation_one_that_had_a_crash_before_it_was_whole_is_good
+    deploy = Deploy.new
+    deploy.note_crash
+    assert_equal :hold, deploy.surge(0)
+    assert_good_without_former(deploy)
+  end
+
+  def test_without_a_former_generation_a_canary_that_had_a_crash_starts_the_other_workers
+    deploy = Deploy.new(Canary.new(1))
+    deploy.note_crash
+    assert_equal :hold, deploy.surge(0)
+    deploy.end_trial
+    assert_equal :good, deploy.judge
+    assert_equal [1, 0], deploy.surge(0)
+    deploy.end_trial
+    assert_equal 0, deploy.surge(0)
+  end
+
+  def test_a_crash_counts_even_if_the_supervisor_reads_it_after_the_trial
+    Bontebok::Clock.stub(:now, Bontebok::Clock.now + 2000) do
+      @deploy.note_crash
+      assert_equal :hold, @deploy.surge(0)
+      assert_equal :crashed, @deploy.judge
+    end
+  end
+
+  private
+
+  def assert_good_without_former(deploy)
+    deploy.end_trial
+    assert_equal :good, deploy.judge
+    assert_equal 0, deploy.surge(0)
   end
 end
