@@ -76,10 +76,16 @@ module Bontebok
       [group("canary", @fresh), group("former", @seen.keys - @fresh)]
     end
 
-    # Workers that have ended count with the numbers that were seen last.
+    # Workers that have ended count with the numbers that were seen last. A request past RequestTimeout is an error
+    # before it is a request.
     def group(name, pids)
-      sums = [0, 1].map { |index| pids.sum { |pid| @seen[pid][index] - @before.fetch(pid, [0, 0])[index] } }
-      Group.new(name, (pids & @alive).size, *sums)
+      requests, errors = [0, 1].map { |index| pids.sum { |pid| progress(pid, index) } }
+      Group.new(name, (pids & @alive).size, [requests, errors].max, errors)
+    end
+
+    # A worker that gives up lanes loses what they have counted.
+    def progress(pid, index)
+      [@seen[pid][index] - @before.fetch(pid, [0, 0])[index], 0].max
     end
 
     # Reads the numbers of all workers: pid => [requests, errors]. Lets the new workers have their share of the requests

@@ -17,6 +17,7 @@ require_relative "../start_failure"
 require_relative "supervisor/commands"
 require_relative "supervisor/deploys"
 require_relative "supervisor/first_start"
+require_relative "supervisor/judging"
 require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
 require_relative "supervisor/replacement"
@@ -33,6 +34,7 @@ module Bontebok
     include Deploys
     include FirstStart
     include HangUp
+    include Judging
     include Leaving
     include Orders
     include Replacement

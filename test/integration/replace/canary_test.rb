@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require "io/wait"
+require "json"
+require "socket"
 require "test_helper"
 require_relative "../support/process_tree"
 require_relative "../support/releases"
@@ -129,6 +132,18 @@ class CanaryTest < Support::TestCase
     end
   end
 
+  # Programs can write to the control socket themselves.
+  def test_wrong_numbers_in_a_request
+    server = start
+    [[1, 60, -0.05], [1, 60, 1.1], [1, -1, 0], [1, "1e400", 0], [0, 60, 0], [-3, 60, 0], [1.5, 60, 0], ["1", 60, 0],
+     [1, "60", 0], [1, nil, 0], [1, 60, nil], [1, 40_000_000, 0], [true, 60, 0]].each do |values|
+      numbers = values.map { |value| value == "1e400" ? value : value.to_json }
+      text = format('{"version":1,"command":"deploy","canary":%s,"for":%s,"max_errors":%s}', *numbers)
+      assert_match(/"status":2,.*a canary needs a number of workers/, ask_control(text), text)
+    end
+    assert_predicate server, :running?
+  end
+
   RUBY = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
 
   private
@@ -141,6 +156,14 @@ class CanaryTest < Support::TestCase
   def ask(client, path)
     client.request("GET", path)
     client.read_response.body
+  end
+
+  # Returns what the server responds to the line.
+  def ask_control(line)
+    UNIXSocket.open("#{temp_dir}/control") do |socket|
+      socket.puts(line)
+      socket.wait_readable(10) && socket.read
+    end
   end
 
   # Starts the command, and waits until the canary serves.

@@ -99,19 +99,6 @@ module Bontebok
         superseded_serves? ? 1 : @workers
       end
 
-      # Called in the supervisor's loop. Continues or takes back a deploy whose canary is judged.
-      def judge_canaries
-        @deploys.to_a.each do |child, deploy|
-          deploy.end_trial unless child.leaving? || @masters.on_trial?(child)
-          case deploy.judge
-          when :good then @masters.go_on(child)
-          when :bad then @masters.take_back(child, "has too many errors")
-          when :crashed then @masters.take_back(child, "has lost a worker, which has ended by itself")
-          when :few then @masters.take_back(child, Canary::FEW)
-          end
-        end
-      end
-
       # Called when a master has loaded the application. Returns whether its listeners listen.
       def open_listeners(child)
         @deploys[child]&.listen

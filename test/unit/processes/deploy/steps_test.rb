@@ -9,8 +9,11 @@ class DeployStepsTest < Support::TestCase
   Report = Struct.new(:told) do
     def say(text) = self.told = text
   end
-  # Is not judged yet.
-  Canary = Struct.new(:count, :deadline)
+  # Has one worker.
+  class Canary
+    def count = 1
+    def deadline = nil
+  end
 
   # The part of Deploy that Steps uses.
   class Deploy
@@ -72,7 +75,7 @@ class DeployStepsTest < Support::TestCase
   end
 
   def test_without_a_former_generation_a_canary_that_had_a_crash_starts_the_other_workers
-    deploy = Deploy.new(Canary.new(1))
+    deploy = Deploy.new(Canary.new)
     deploy.note_crash
     assert_equal :hold, deploy.surge(0)
     deploy.end_trial
