@@ -17,7 +17,6 @@ require_relative "../start_failure"
 require_relative "supervisor/commands"
 require_relative "supervisor/deploys"
 require_relative "supervisor/first_start"
-require_relative "supervisor/judging"
 require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
 require_relative "supervisor/replacement"
@@ -34,7 +33,6 @@ module Bontebok
     include Deploys
     include FirstStart
     include HangUp
-    include Judging
     include Leaving
     include Orders
     include Replacement
@@ -176,7 +174,7 @@ module Bontebok
       announce_end
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
-      @deploys.each_value { |deploy| deploy.discard("the server stops") }
+      discard_deploys("the server stops")
       end_trial("the server stops") if @trial
       @listeners.close
       [@masters, @adopted].each { |children| children.stop(how) }

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
-require "io/wait"
 require "json"
-require "socket"
 require "test_helper"
 require_relative "../support/process_tree"
 require_relative "../support/releases"
@@ -160,9 +158,9 @@ class CanaryTest < Support::TestCase
 
   # Returns what the server responds to the line.
   def ask_control(line)
-    UNIXSocket.open("#{temp_dir}/control") do |socket|
-      socket.puts(line)
-      socket.wait_readable(10) && socket.read
+    Support::Client.open("unix:#{temp_dir}/control") do |client|
+      client.write("#{line}\n")
+      client.read_to_end
     end
   end
 

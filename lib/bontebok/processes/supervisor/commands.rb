@@ -43,9 +43,10 @@ module Bontebok
           return client.finish(Control::BUSY, "busy: a master starts already; --supersede replaces it")
         end
 
-        @waiting_canary = canary_of(request)
-        @waiting_clients << client if request["wait"]
+        canary = canary_of(request)
         deploy("the command deploy")
+        @waiting_canary = canary
+        @waiting_clients << client if request["wait"]
         client.finish(0, "a new master is executed") unless request["wait"]
       end
 

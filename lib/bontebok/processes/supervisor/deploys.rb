@@ -3,14 +3,18 @@
 require_relative "../child"
 require_relative "../deploy"
 require_relative "../generations"
-require_relative "../restart_file"
 require_relative "../../system/start_command"
+require_relative "configuration"
+require_relative "judging"
 
 module Bontebok
   class Supervisor
     # The part of Supervisor that starts masters and deploys new code. The supervisor forks the first master. Each later
     # master is executed (see Deploy). Under rackup, this process has loaded the application, so every master is forked.
     module Deploys
+      include Configuration
+      include Judging
+
       REPLACED = "another deploy has replaced this one"
 
       private
@@ -23,14 +27,6 @@ module Bontebok
                                       surge: ->(child) { @deploys[child]&.surge(child.pid) || 0 }) do |number|
           start_master(number)
         end
-      end
-
-      def watch_restart_file
-        @restart_watch&.kill
-        path = @config[:restart_file] or return
-        @restart_watch = RestartFile.watch(File.expand_path(path, @directory)) { @events.push(:restart) }
-      rescue ThreadError => e
-        raise StartError, "no room for threads: #{e.message}"
       end
 
       def start_master(number)
@@ -150,18 +146,6 @@ module Bontebok
         deploys_under_way.size > 1
       end
 
-      # The rest of the supervisor follows the new configuration. An error in one part must not end the supervisor.
-      def configure
-        [-> { WorkingDirectory.enter_again(@log) }, -> { LogFiles.renew(@config, @log) },
-         -> { @log.configure(format: @config[:log_format], level: @config[:log_level]) },
-         *[@masters, @adopted, @drain_delay].map { |part| -> { part.configure(@config) } },
-         -> { watch_restart_file }, -> { move_control }].each do |step|
-          step.call
-        rescue StandardError => e
-          @log.error("a part of the new configuration has no effect", e)
-        end
-      end
-
       def note_end_of_master(child)
         @deploys.delete(child)&.then { |deploy| deploy.discard("#{deploy.master} has ended: #{child.ending}") }
         @adopted.take
@@ -179,7 +163,19 @@ module Bontebok
         @deploys.each do |child, deploy|
           child.leaving? ? deploy.fail(REPLACED) : deploy.supersede(REPLACED)
         end
+        drop_order(REPLACED)
         @ordered = true
+      end
+
+      def discard_deploys(reason)
+        @deploys.each_value { |deploy| deploy.discard(reason) }
+        drop_order(reason)
+      end
+
+      # Ends a deploy whose master is not forked yet.
+      def drop_order(reason)
+        @waiting_clients.each { |client| client.finish(1, reason) }.clear
+        @waiting_canary = nil
       end
     end
   end
