@@ -1,6 +1,9 @@
 # frozen_string_literal: true
 
+require_relative "../../log/log_files"
 require_relative "../restart_file"
+require_relative "../../start_error"
+require_relative "../../system/working_directory"
 
 module Bontebok
   class Supervisor
@@ -20,10 +23,14 @@ module Bontebok
         end
       end
 
+      # A watch of the same file goes on, because a new watch would not see the changes since the last look.
       def watch_restart_file
+        path = @config[:restart_file]&.then { |name| File.expand_path(name, @directory) }
+        return if path == @watched && @restart_watch&.alive?
+
         @restart_watch&.kill
-        path = @config[:restart_file] or return
-        @restart_watch = RestartFile.watch(File.expand_path(path, @directory)) { @events.push(:restart) }
+        @watched = path
+        @restart_watch = path && RestartFile.watch(path) { @events.push(:restart) }
       rescue ThreadError => e
         raise StartError, "no room for threads: #{e.message}"
       end
