@@ -2,6 +2,7 @@
 
 require_relative "canary/sequential_test"
 require_relative "../system/clock"
+require_relative "../system/process_parent"
 
 module Bontebok
   # Compares the first workers of a new generation with the workers of the former generation, which serve beside them
@@ -92,18 +93,11 @@ module Bontebok
     # until the next look.
     def look
       numbers = @worker_links.processes.to_h { |process| [process[:pid], process.values_at(:requests, :errors)] }
-      parents = numbers.to_h { |pid, _| [pid, parent(pid)] }.compact
+      parents = numbers.to_h { |pid, _| [pid, ProcessParent.of(pid)] }.compact
       @alive = parents.keys
       @fresh |= @alive.select { |pid| parents[pid] == @master }
       @seen.merge!(numbers.slice(*@alive, *@seen.keys))
       @worker_links.share_with(@fresh & @alive)
-    end
-
-    # The pid of the process's parent; nil: it has ended.
-    def parent(pid)
-      File.read("/proc/#{pid}/stat").rpartition(")").last.split[1].to_i
-    rescue SystemCallError
-      nil
     end
   end
 end

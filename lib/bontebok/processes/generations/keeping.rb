@@ -78,13 +78,31 @@ module Bontebok
         @record.kept(former, seconds)
         @kept = former
         @kept_until = Clock.now + seconds
+        @parked_by = Clock.now + @seconds[:retire]
       end
 
       def tick_kept
         return unless @kept
 
         @kept.check unless @kept.ended?
-        release if @kept.ended? || @kept_until <= Clock.now
+        return release if @kept.ended? || @kept_until <= Clock.now
+
+        check_parked if @parked_by <= Clock.now
+      end
+
+      # A master that is frozen, or busy in a hook, has not told its workers to leave. When the master has gone, the
+      # supervisor adopts them and tells them.
+      def check_parked
+        @parked_by = Float::INFINITY
+        return unless @serves.call(@kept)
+
+        child = @kept
+        release
+        kill_now(child, "did not let its workers leave within #{child.limit} s")
+      end
+
+      def kept_deadlines
+        keeps? ? [@kept_until, @parked_by] : []
       end
     end
   end

@@ -3,6 +3,7 @@
 require_relative "../child"
 require_relative "../deploy"
 require_relative "../generations"
+require_relative "../../system/process_parent"
 require_relative "../../system/start_command"
 require_relative "configuration"
 require_relative "judging"
@@ -22,7 +23,7 @@ module Bontebok
       def generations
         Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
                                       whole: method(:take_effect), failed: method(:fail_deploy),
-                                      keep: method(:seconds_to_keep),
+                                      keep: method(:seconds_to_keep), serves: method(:workers_serve?),
                                       crashed: ->(child) { @deploys[child]&.note_crash },
                                       surge: ->(child) { @deploys[child]&.surge(child.pid) || 0 }) do |number|
           start_master(number)
@@ -113,6 +114,10 @@ module Bontebok
         return 0 if superseded_serves?
 
         (@listeners.to_a - deploy.listeners.to_a).empty? ? deploy.config.seconds(:keep_former) : 0
+      end
+
+      def workers_serve?(child)
+        serving_workers.any? { |pid| ProcessParent.of(pid) == child.pid }
       end
 
       # Called when all workers of a master are ready.
