@@ -20,7 +20,8 @@ module Bontebok
     # workers, nobody would kill a worker that does not end.
     MASTER_SECONDS = 5
 
-    # All of these are called with a master, except start:
+    # All of these are called with a master, except start and workers, which returns how many workers the present master
+    # must have:
     #
     #   loaded   It has loaded the application, and is told to serve next. A false result fails the deploy.
     #   surge    All workers that it has started are ready. The result is the number of workers that it must start next,
@@ -48,7 +49,7 @@ module Bontebok
 
     # limit: seconds that the next generation gets to become whole.
     def initialize(limit:, loaded: proc { true }, whole: proc {}, failed: proc {}, keep: proc { 0 },
-                   serves: proc {}, surge: proc { 0 }, crashed: proc {}, **options, &start)
+                   serves: proc {}, surge: proc { 0 }, crashed: proc {}, workers: proc { 1 }, **options, &start)
       super("master", 1, margin: MASTER_SECONDS, **options, &start)
       @limit = limit
       @loaded = loaded
@@ -57,7 +58,8 @@ module Bontebok
       @serves = serves
       @surge = surge
       @crashed = crashed
-      @shrunk = {}
+      @workers = workers
+      @shrunk = []
       @failed = failed
       @limits = {}
       @on_trial = []

@@ -33,6 +33,19 @@ class GenerationsKeepingTest < Support::TestCase
     refute_predicate @keeper, :keeps?
   end
 
+  # With DeploySurge, the former master has one worker of four left when the deploy fails.
+  [4, 2, 1].each do |wanted|
+    define_method("test_the_former_master_gets_#{wanted}_workers_if_so_many_are_wanted_when_the_deploy_fails") do
+      numbers = [4, wanted]
+      begin_with(PARKABLE, PARKABLE, surge: ->(child) { child == @started[0] ? 0 : [1, 3] },
+                                     workers: -> { numbers.shift })
+      mind_until { @started[0].workers == 1 }
+      Process.kill("KILL", @started[1].pid)
+      mind_until { logged.include?("the deploy has failed") }
+      assert_equal wanted, @started[0].workers
+    end
+  end
+
   # The master is frozen, or busy in a hook: it does not hear :park. It has 10 s.
   def test_a_former_master_whose_workers_do_not_leave_ends
     begin_with(PARKABLE, PARKABLE, keep: ->(_) { 600 }, serves: ->(child) { child == @started[0] })

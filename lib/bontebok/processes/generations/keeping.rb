@@ -16,7 +16,7 @@ module Bontebok
         @roster.add(child)
         nil until child.hear.empty? || child.deaf? # words from before the rollback
         child.unpark
-        @missing.times { child.tell(:more) }
+        resize(child, @wanted)
         @on_trial << child
         limit(child)
         child
@@ -71,7 +71,8 @@ module Bontebok
 
       # With DeploySurge, the former master has lost some of its workers.
       def park(former, child, seconds)
-        @missing = @shrunk[child].to_i
+        @wanted = @workers.call
+        former.workers ||= @wanted
         @kept_for = child
         @roster.delete(former)
         former.park

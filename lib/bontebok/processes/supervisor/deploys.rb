@@ -25,7 +25,8 @@ module Bontebok
                                       whole: method(:take_effect), failed: method(:fail_deploy),
                                       keep: method(:seconds_to_keep), serves: method(:workers_serve?),
                                       crashed: ->(child) { @deploys[child]&.note_crash },
-                                      surge: ->(child) { @deploys[child]&.surge(child.pid) || 0 }) do |number|
+                                      surge: ->(child) { @deploys[child]&.surge(child, @workers) || 0 },
+                                      workers: -> { @workers }) do |number|
           start_master(number)
         end
       end
@@ -82,12 +83,13 @@ module Bontebok
 
       # Reads the messages and errors of masters that have been executed.
       def answer_masters
-        @deploys.each_value do |deploy|
+        @deploys.each do |child, deploy|
           deploy.read_report
           next unless deploy.asked?
 
           deploy.answer(workers: @workers, former_workers: former_workers, life_line: @life_line,
                         on_trial: @masters.whole?)
+          child.workers = deploy.first
         end
       end
 
@@ -129,6 +131,7 @@ module Bontebok
         @serving_generation = deploy.generation
         @serving_version = deploy.version
         @workers = deploy.count(@workers)
+        @masters.resize(child, @workers)
         @config = deploy.config
         @listeners = deploy.listeners
         @listeners.take_effect(former)
