@@ -2,6 +2,7 @@
 
 require_relative "canary/sequential_test"
 require_relative "../system/clock"
+require_relative "../system/process_parent"
 
 module Bontebok
   # Compares the first workers of a new generation with the workers of the former generation, which serve beside them
@@ -76,28 +77,27 @@ module Bontebok
       [group("canary", @fresh), group("former", @seen.keys - @fresh)]
     end
 
-    # Workers that have ended count with the numbers that were seen last.
+    # Workers that have ended count with the numbers that were seen last. A request past RequestTimeout is an error
+    # before it is a request.
     def group(name, pids)
-      sums = [0, 1].map { |index| pids.sum { |pid| @seen[pid][index] - @before.fetch(pid, [0, 0])[index] } }
-      Group.new(name, (pids & @alive).size, *sums)
+      requests, errors = [0, 1].map { |index| pids.sum { |pid| progress(pid, index) } }
+      Group.new(name, (pids & @alive).size, [requests, errors].max, errors)
+    end
+
+    # A worker that gives up lanes loses what they have counted.
+    def progress(pid, index)
+      [@seen[pid][index] - @before.fetch(pid, [0, 0])[index], 0].max
     end
 
     # Reads the numbers of all workers: pid => [requests, errors]. Lets the new workers have their share of the requests
     # until the next look.
     def look
       numbers = @worker_links.processes.to_h { |process| [process[:pid], process.values_at(:requests, :errors)] }
-      parents = numbers.to_h { |pid, _| [pid, parent(pid)] }.compact
+      parents = numbers.to_h { |pid, _| [pid, ProcessParent.of(pid)] }.compact
       @alive = parents.keys
       @fresh |= @alive.select { |pid| parents[pid] == @master }
       @seen.merge!(numbers.slice(*@alive, *@seen.keys))
       @worker_links.share_with(@fresh & @alive)
-    end
-
-    # The pid of the process's parent; nil: it has ended.
-    def parent(pid)
-      File.read("/proc/#{pid}/stat").rpartition(")").last.split[1].to_i
-    rescue SystemCallError
-      nil
     end
   end
 end

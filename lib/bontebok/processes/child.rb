@@ -36,6 +36,9 @@ module Bontebok
     # status: the Process::Status of the ended child; nil if other code has reaped the child.
     attr_reader :number, :pid, :channel, :deadline, :limit, :ending, :status
 
+    # How many workers the master was told to have; nil: as many as the supervisor wants.
+    attr_accessor :workers
+
     extend Forking
     extend State::Restore
 
@@ -128,6 +131,7 @@ module Bontebok
     # Sends the word (a message of Channel) now, or when the child is loaded. While a child loads the application, any
     # word would end it (ChildLoading).
     def tell(word)
+      count(word) if workers
       reached?(:loaded) || leaving? ? channel.say(word) : @unsaid.push(word)
     end
 
@@ -168,6 +172,14 @@ module Bontebok
 
     def ended?
       !ending.nil?
+    end
+
+    private
+
+    # A master keeps one worker.
+    def count(word)
+      @workers += 1 if word == :more
+      @workers -= 1 if word == :fewer && @workers > 1
     end
   end
 end

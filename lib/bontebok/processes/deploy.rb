@@ -75,7 +75,7 @@ module Bontebok
       @listeners.bind
       @on_trial = on_trial
       send_descriptors(life_line, generation: @generation, workers: first_workers(workers, former_workers),
-                                  trial: on_trial ? @wanted : 0, canary: !@canary.nil?)
+                                  trial: on_trial ? count(workers) : 0, canary: !@canary.nil?)
     rescue StandardError => e # the message can be malformed in many ways, and the supervisor must not end
       refuse(e)
     ensure

@@ -20,13 +20,15 @@ module Bontebok
     # workers, nobody would kill a worker that does not end.
     MASTER_SECONDS = 5
 
-    # All of these are called with a master, except start:
+    # All of these are called with a master, except start and workers, which returns how many workers the present master
+    # must have:
     #
     #   loaded   It has loaded the application, and is told to serve next. A false result fails the deploy.
     #   surge    All workers that it has started are ready. The result is the number of workers that it must start next,
     #            and the number of former workers that leave; or :hold (see #go_on and #take_back).
     #   crashed  One of its workers has ended by itself.
     #   keep     All its workers are ready. The result is the seconds for which the former master stays loaded.
+    #   serves   It was told to stay loaded without workers. The result is whether its workers still serve.
     #   whole    It serves in place of the former master.
     #   failed   Its deploy has failed. The second argument is the reason, without the subject of the sentence.
     #
@@ -47,15 +49,17 @@ module Bontebok
 
     # limit: seconds that the next generation gets to become whole.
     def initialize(limit:, loaded: proc { true }, whole: proc {}, failed: proc {}, keep: proc { 0 },
-                   surge: proc { 0 }, crashed: proc {}, **options, &start)
+                   serves: proc {}, surge: proc { 0 }, crashed: proc {}, workers: proc { 1 }, **options, &start)
       super("master", 1, margin: MASTER_SECONDS, **options, &start)
       @limit = limit
       @loaded = loaded
       @whole = whole
       @keep = keep
+      @serves = serves
       @surge = surge
       @crashed = crashed
-      @shrunk = {}
+      @workers = workers
+      @shrunk = []
       @failed = failed
       @limits = {}
       @on_trial = []
@@ -97,7 +101,7 @@ module Bontebok
     def deadlines
       return super if @stopping
 
-      super + @limits.values + (keeps? ? [@kept_until] : [])
+      super + @limits.values + kept_deadlines
     end
 
     def limit(child)

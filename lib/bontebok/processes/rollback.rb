@@ -30,7 +30,7 @@ module Bontebok
 
     def listen; end
 
-    def surge(_master) = 0
+    def surge(*) = 0
 
     def deadline = nil
 

@@ -174,7 +174,7 @@ module Bontebok
       announce_end
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
-      @deploys.each_value { |deploy| deploy.discard("the server stops") }
+      discard_deploys("the server stops")
       end_trial("the server stops") if @trial
       @listeners.close
       [@masters, @adopted].each { |children| children.stop(how) }

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "json"
 require "test_helper"
 require_relative "../support/process_tree"
 require_relative "../support/releases"
@@ -102,9 +103,10 @@ class CanaryTest < Support::TestCase
   end
 
   def test_a_canary_is_not_judged_without_a_former_master
-    server = start
+    server = start("-w", "4")
     release(2, "config.ru" => GOOD)
     command = hold_canary
+    run_command("workers", "2") # the canary keeps its only worker
     Process.kill("KILL", master(server).pid)
     assert_equal 0, command.wait.exitstatus
     assert_match(/^no former master serves: the canary is not judged\ngeneration 2 serves$/, command.output.text)
@@ -129,6 +131,18 @@ class CanaryTest < Support::TestCase
     end
   end
 
+  # Programs can write to the control socket themselves.
+  def test_wrong_numbers_in_a_request
+    server = start
+    [[1, 60, -0.05], [1, 60, 1.1], [1, -1, 0], [1, "1e400", 0], [0, 60, 0], [-3, 60, 0], [1.5, 60, 0], ["1", 60, 0],
+     [1, "60", 0], [1, nil, 0], [1, 60, nil], [1, 40_000_000, 0], [true, 60, 0]].each do |values|
+      numbers = values.map { |value| value == "1e400" ? value : value.to_json }
+      text = format('{"version":1,"command":"deploy","canary":%s,"for":%s,"max_errors":%s}', *numbers)
+      assert_match(/"status":2,.*a canary needs a number of workers/, ask_control(text), text)
+    end
+    assert_predicate server, :running?
+  end
+
   RUBY = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE].freeze
 
   private
@@ -143,10 +157,18 @@ class CanaryTest < Support::TestCase
     client.read_response.body
   end
 
+  # Returns what the server responds to the line.
+  def ask_control(line)
+    Support::Client.open("unix:#{temp_dir}/control") do |client|
+      client.write("#{line}\n")
+      client.read_to_end
+    end
+  end
+
   # Starts the command, and waits until the canary serves.
   def hold_canary
     command = start_process(*RUBY, "deploy", "--canary", "1", "--for", "600s", "--control", "#{temp_dir}/control")
-    command.wait_for_output(/1 of 2 workers serve/)
+    command.wait_for_output(/1 of \d workers serve/)
     command
   end
 

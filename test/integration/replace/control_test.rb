@@ -82,17 +82,14 @@ class ControlTest < Support::TestCase
     assert_equal 1, command.status.exitstatus
   end
 
-  # The supervisor gets both commands before it starts a master.
-  def test_of_two_deploys_at_the_same_moment_the_second_one_is_rejected
+  def test_commands_at_the_moment_of_a_deploy
     server = start
-    server.signal("STOP")
-    deploys = Array.new(2) { UNIXSocket.new(control).tap { |socket| socket.write(<<~JSON) } }
-      {"version":1,"command":"deploy","wait":true}
-    JSON
-    server.signal("CONT")
-    assert_equal([0, 3], deploys.map { |socket| JSON.parse(socket.read.lines.last)["status"] })
-  ensure
-    deploys&.each(&:close)
+    deploy = { command: "deploy", wait: true }
+    assert_equal([0, 3], ask_before_fork(server, deploy, deploy).map(&:first))
+    assert_equal [[1, "another deploy has replaced this one"], [0, "generation 3 serves"]],
+                 ask_before_fork(server, deploy, { supersede: true, **deploy })
+    assert_equal [[1, "the server stops"], [0, "the server stops"]],
+                 ask_before_fork(server, deploy, { command: "stop", now: true })
   end
 
   def test_a_reader_that_leaves_is_no_failure
@@ -180,5 +177,24 @@ class ControlTest < Support::TestCase
     assert_command 2, /unknown option --sideways/, "deploy", "--sideways"
     assert_command 1, /its directory has no tmp/, "status", control: []
     assert_command 0, /\AUsage: bontebok COMMAND/, "deploy", "--help"
+  end
+
+  private
+
+  # The supervisor gets all requests before it starts a master. Returns [status, text] of each result.
+  def ask_before_fork(server, *requests)
+    stop_process(server.pid)
+    clients = requests.map { |request| send_request(request) }
+    server.signal("CONT")
+    clients.map { |client| JSON.parse(client.read_to_end.lines.last).values_at("status", "text") }
+  ensure
+    clients&.each(&:close)
+  end
+
+  def send_request(request)
+    Support::Client.new("unix:#{control}").tap do |client|
+      client.write("#{JSON.generate({ version: 1, **request })}\n")
+      client.finish_writing
+    end
   end
 end

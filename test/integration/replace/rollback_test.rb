@@ -134,8 +134,11 @@ class RollbackTest < Support::TestCase
     File.mkfifo(gate)
     assert_command 0, /starts workers/, "rollback"
     assert_command 3, /busy: the former master starts workers/, "workers", "+1"
-    File.write(gate, "")
-    eventually(10, "the end of the rollback") { command("workers", "1").status.success? }
+    server.signal("TTIN") # for the present master
+    server.wait_for_output(/ 2 workers$/)
+    File.open(gate, "w") { File.unlink(gate) } # for the worker that waits
+    eventually(10, "the end of the rollback") { command("workers", "+0").output.text == "1 worker\n" }
+    eventually(10, "1 worker") { Support::ProcessTable.children(master(server).pid).size == 1 }
     assert_serves 1, server
   end
 

@@ -36,6 +36,20 @@ class CanaryVerdictTest < Support::TestCase
     end
   end
 
+  # Requests past RequestTimeout are errors before they are requests.
+  def test_more_errors_than_requests
+    show([10_050, 27], [20, 60])
+    assert_equal(:bad, Bontebok::Clock.stub(:now, 1) { @canary.verdict })
+    assert_match(/^canary           1        60      60  100.00 %$/, @canary.table)
+  end
+
+  # A worker gives up lanes when it needs fewer threads.
+  def test_numbers_that_become_smaller_count_as_none
+    show([500, 0], [100, 2])
+    assert_nil(Bontebok::Clock.stub(:now, 1) { @canary.verdict })
+    assert_match(/^former           1         0       0    0.00 %$/, @canary.table)
+  end
+
   def test_workers_that_have_ended_or_began_later_do_not_disturb
     @links.processes = [process(999_999_999, 400, 400), process(@child, 250, 4)]
     assert_equal(:bad, Bontebok::Clock.stub(:now, 60) { @canary.verdict })

@@ -45,6 +45,18 @@ class ChildTest < Support::TestCase
     [parent_end, child_end].each(&:close)
   end
 
+  def test_a_master_keeps_one_worker
+    parent_end, child_end = Bontebok::Channel.pair
+    child = Bontebok::Child.new(1, Process.pid, parent_end)
+    child.tell(:more)
+    assert_nil child.workers
+    child.workers = 2
+    %i[more fewer fewer fewer].each { |word| child.tell(word) }
+    assert_equal 1, child.workers
+  ensure
+    [parent_end, child_end].each(&:close)
+  end
+
   private
 
   def receive_all

@@ -33,6 +33,32 @@ class GenerationsKeepingTest < Support::TestCase
     refute_predicate @keeper, :keeps?
   end
 
+  # With DeploySurge, the former master has one worker of four left when the deploy fails.
+  [4, 2, 1].each do |wanted|
+    define_method("test_the_former_master_gets_#{wanted}_workers_if_so_many_are_wanted_when_the_deploy_fails") do
+      numbers = [4, wanted]
+      begin_with(PARKABLE, PARKABLE, surge: ->(child) { child == @started[0] ? 0 : [1, 3] },
+                                     workers: -> { numbers.shift })
+      mind_until { @started[0].workers == 1 }
+      Process.kill("KILL", @started[1].pid)
+      mind_until { logged.include?("the deploy has failed") }
+      assert_equal wanted, @started[0].workers
+    end
+  end
+
+  # The master is frozen, or busy in a hook: it does not hear :park. It has 10 s.
+  def test_a_former_master_whose_workers_do_not_leave_ends
+    begin_with(PARKABLE, PARKABLE, keep: ->(_) { 600 }, serves: ->(child) { child == @started[0] })
+    mind_until { @keeper.keeps? }
+    pass_time(9)
+    @keeper.tick
+    assert_predicate @keeper, :keeps?
+    pass_time(1)
+    mind_until { gone?(@started[0]) }
+    refute_predicate @keeper, :keeps?
+    assert_log(/ error .* master \(pid #{@started[0].pid}\) did not let its workers leave within 10 s: killed$/)
+  end
+
   private
 
   # Keeps the first master after a deploy, and begins another deploy.

@@ -8,19 +8,18 @@ module Bontebok
     # generation has proved itself: for ErrRespawnInterval after all its workers are ready, the former generation serves
     # as well.
     module Steps
+      # The number of workers that the master starts first; nil before #answer.
+      attr_reader :first
+
       # Returns how many workers the master must start next, and how many former workers leave (DeploySurge). 0: it
-      # has all its workers. :hold: the canary or the generation is not judged yet. master: the pid of the master.
-      def surge(master)
-        return 0 unless @wanted
-        return hold(master) if @canary && @verdict != :good
+      # has all its workers. :hold: the canary or the generation is not judged yet. master: the Child. present: as in
+      # #count.
+      def surge(master, present)
+        return 0 unless @first
 
-        rest = @wanted - @started
-        return prove if rest.zero?
-        return start_more(rest), 0 if @config[:deploy_surge].zero?
-
-        leave = [@step, @former_workers - 1].min # the last one leaves at the end
-        @former_workers -= leave
-        [start_more([rest, @config[:deploy_surge]].min), leave]
+        step = next_step(master, present)
+        @held = step == :hold
+        step
       end
 
       # The time of the next #judge; nil: there is nothing to judge.
@@ -46,38 +45,45 @@ module Bontebok
       # replaced as usual.
       def note_crash
         @crashed = @on_trial
+        @held = false
       end
 
       # Called while no former generation could serve in place of the new one. If the new one is held, the next #judge
-      # returns :good. But if one of its workers has just ended, the generation is held until it is whole again.
+      # returns :good. But if one of its workers has ended and is not replaced yet, the next #surge continues.
       def end_trial
-        unjudged = @canary if @verdict != :good
-        @report.say("no former master serves: the canary is not judged") if unjudged
-        @proved_at = (Clock.now if !@crashed && (@proved_at || unjudged&.deadline))
+        @report.say("no former master serves: the canary is not judged") if @canary && @verdict != :good
+        @proved_at = (Clock.now if @held)
         @canary = @crashed = @on_trial = nil
       end
 
       private
 
-      # The number of workers that the master starts first.
+      # Returns the number of workers that the master starts first.
       def first_workers(present, former)
         @former_workers = former
-        @wanted = count(present)
         first = @canary ? @canary.count : @config[:deploy_surge]
-        @started = 0
-        start_more(first.positive? ? [first, @wanted].min : @wanted)
+        @first = @step = first.positive? ? [first, count(present)].min : count(present)
       end
 
-      def start_more(count)
-        @started += count
-        @step = count
+      def next_step(master, present)
+        return :hold if @crashed # the next #judge takes the generation back
+        return hold(master, count(present)) if @canary && @verdict != :good
+
+        rest = count(present) - master.workers
+        return prove unless rest.positive?
+        return rest, 0 if @config[:deploy_surge].zero?
+
+        leave = [@step, @former_workers - 1].min # the last one leaves at the end
+        @former_workers -= leave
+        @step = [rest, @config[:deploy_surge]].min
+        [@step, leave]
       end
 
-      def hold(master)
+      def hold(master, wanted)
         return :hold if @canary.deadline
 
-        @report.say("generation #{@generation}: #{@started} of #{@wanted} workers serve beside the former ones")
-        @canary.begin(master, @listeners.worker_links)
+        @report.say("generation #{@generation}: #{master.workers} of #{wanted} workers serve beside the former ones")
+        @canary.begin(master.pid, @listeners.worker_links)
         :hold
       end
 

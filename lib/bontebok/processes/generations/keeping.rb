@@ -16,7 +16,7 @@ module Bontebok
         @roster.add(child)
         nil until child.hear.empty? || child.deaf? # words from before the rollback
         child.unpark
-        @missing.times { child.tell(:more) }
+        resize(child, @wanted)
         @on_trial << child
         limit(child)
         child
@@ -71,20 +71,39 @@ module Bontebok
 
       # With DeploySurge, the former master has lost some of its workers.
       def park(former, child, seconds)
-        @missing = @shrunk[child].to_i
+        @wanted = @workers.call
+        former.workers ||= @wanted
         @kept_for = child
         @roster.delete(former)
         former.park
         @record.kept(former, seconds)
         @kept = former
         @kept_until = Clock.now + seconds
+        @parked_by = Clock.now + @seconds[:retire]
       end
 
       def tick_kept
         return unless @kept
 
         @kept.check unless @kept.ended?
-        release if @kept.ended? || @kept_until <= Clock.now
+        return release if @kept.ended? || @kept_until <= Clock.now
+
+        check_parked if @parked_by <= Clock.now
+      end
+
+      # A master that is frozen, or busy in a hook, has not told its workers to leave. When the master has gone, the
+      # supervisor adopts them and tells them.
+      def check_parked
+        @parked_by = Float::INFINITY
+        return unless @serves.call(@kept)
+
+        child = @kept
+        release
+        kill_now(child, "did not let its workers leave within #{child.limit} s")
+      end
+
+      def kept_deadlines
+        keeps? ? [@kept_until, @parked_by] : []
       end
     end
   end

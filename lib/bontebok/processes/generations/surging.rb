@@ -17,6 +17,12 @@ module Bontebok
         give_up(child, reason) if child.staying?
       end
 
+      # Tells the master how many workers it must have.
+      def resize(child, number)
+        difference = number - (child.workers || number)
+        difference.abs.times { child.tell(difference.positive? ? :more : :fewer) }
+      end
+
       private
 
       # Both generations serve, without a time limit.
@@ -47,15 +53,16 @@ module Bontebok
 
       # The former generation keeps one worker until the end.
       def shrink(former, child, count)
-        return unless former
+        return unless former && count.positive?
 
+        former.workers ||= @workers.call
         count.times { former.tell(:fewer) }
-        @shrunk[child] = @shrunk[child].to_i + count
+        @shrunk |= [child]
       end
 
       # Called when the child has failed. The former generation gets its workers back.
       def grow_back(child, former)
-        @shrunk.delete(child).to_i.times { former&.tell(:more) }
+        resize(former, @workers.call) if @shrunk.delete(child) && former
       end
     end
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../../config/option_types"
 require_relative "../canary"
 require_relative "../rollback"
 
@@ -9,6 +10,9 @@ module Bontebok
     module Commands
       # The highest value of MaxWorkers.
       MOST_WORKERS = 1024
+      # The seconds and the share of errors that a canary can have.
+      CANARY_SECONDS = (0..(OptionTypes::Duration::LONGEST / 1000))
+      CANARY_ERRORS = (0..1)
 
       private
 
@@ -39,9 +43,10 @@ module Bontebok
           return client.finish(Control::BUSY, "busy: a master starts already; --supersede replaces it")
         end
 
-        @waiting_canary = canary_of(request)
-        @waiting_clients << client if request["wait"]
+        canary = canary_of(request)
         deploy("the command deploy")
+        @waiting_canary = canary
+        @waiting_clients << client if request["wait"]
         client.finish(0, "a new master is executed") unless request["wait"]
       end
 
@@ -72,11 +77,16 @@ module Bontebok
 
       # Raises ControlMessage::Invalid.
       def canary_of(request)
-        return unless request["canary"]
+        count, seconds, max_errors = request.values_at("canary", "for", "max_errors")
+        return unless count
 
-        Canary.new(Integer(request["canary"]).clamp(1, @workers), Float(request["for"]), Float(request["max_errors"]))
-      rescue TypeError, ArgumentError, FloatDomainError
-        raise ControlMessage::Invalid, "a canary needs the number of workers, a time and a share of errors"
+        unless count.is_a?(Integer) && count.positive? && CANARY_SECONDS.cover?(seconds) &&
+               CANARY_ERRORS.cover?(max_errors)
+          raise ControlMessage::Invalid,
+                "a canary needs a number of workers, a time of at most a year and 0 % to 100 % of errors"
+        end
+
+        Canary.new(count.clamp(1, @workers), seconds, max_errors)
       end
 
       def command_rollback(request, client)

@@ -3,14 +3,19 @@
 require_relative "../child"
 require_relative "../deploy"
 require_relative "../generations"
-require_relative "../restart_file"
+require_relative "../../system/process_parent"
 require_relative "../../system/start_command"
+require_relative "configuration"
+require_relative "judging"
 
 module Bontebok
   class Supervisor
     # The part of Supervisor that starts masters and deploys new code. The supervisor forks the first master. Each later
     # master is executed (see Deploy). Under rackup, this process has loaded the application, so every master is forked.
     module Deploys
+      include Configuration
+      include Judging
+
       REPLACED = "another deploy has replaced this one"
 
       private
@@ -18,19 +23,12 @@ module Bontebok
       def generations
         Generations.of(@config, @log, ended: method(:note_end_of_master), loaded: method(:open_listeners),
                                       whole: method(:take_effect), failed: method(:fail_deploy),
-                                      keep: method(:seconds_to_keep),
+                                      keep: method(:seconds_to_keep), serves: method(:workers_serve?),
                                       crashed: ->(child) { @deploys[child]&.note_crash },
-                                      surge: ->(child) { @deploys[child]&.surge(child.pid) || 0 }) do |number|
+                                      surge: ->(child) { @deploys[child]&.surge(child, @workers) || 0 },
+                                      workers: -> { @workers }) do |number|
           start_master(number)
         end
-      end
-
-      def watch_restart_file
-        @restart_watch&.kill
-        path = @config[:restart_file] or return
-        @restart_watch = RestartFile.watch(File.expand_path(path, @directory)) { @events.push(:restart) }
-      rescue ThreadError => e
-        raise StartError, "no room for threads: #{e.message}"
       end
 
       def start_master(number)
@@ -85,31 +83,19 @@ module Bontebok
 
       # Reads the messages and errors of masters that have been executed.
       def answer_masters
-        @deploys.each_value do |deploy|
+        @deploys.each do |child, deploy|
           deploy.read_report
           next unless deploy.asked?
 
           deploy.answer(workers: @workers, former_workers: former_workers, life_line: @life_line,
                         on_trial: @masters.whole?)
+          child.workers = deploy.first
         end
       end
 
       # 1: a superseded generation loses no workers.
       def former_workers
         superseded_serves? ? 1 : @workers
-      end
-
-      # Called in the supervisor's loop. Continues or takes back a deploy whose canary is judged.
-      def judge_canaries
-        @deploys.to_a.each do |child, deploy|
-          deploy.end_trial unless child.leaving? || @masters.on_trial?(child)
-          case deploy.judge
-          when :good then @masters.go_on(child)
-          when :bad then @masters.take_back(child, "has too many errors")
-          when :crashed then @masters.take_back(child, "has lost a worker, which has ended by itself")
-          when :few then @masters.take_back(child, Canary::FEW)
-          end
-        end
       end
 
       # Called when a master has loaded the application. Returns whether its listeners listen.
@@ -132,6 +118,10 @@ module Bontebok
         (@listeners.to_a - deploy.listeners.to_a).empty? ? deploy.config.seconds(:keep_former) : 0
       end
 
+      def workers_serve?(child)
+        serving_workers.any? { |pid| ProcessParent.of(pid) == child.pid }
+      end
+
       # Called when all workers of a master are ready.
       def take_effect(child)
         deploy = @deploys.delete(child) or return
@@ -141,6 +131,7 @@ module Bontebok
         @serving_generation = deploy.generation
         @serving_version = deploy.version
         @workers = deploy.count(@workers)
+        @masters.resize(child, @workers)
         @config = deploy.config
         @listeners = deploy.listeners
         @listeners.take_effect(former)
@@ -163,18 +154,6 @@ module Bontebok
         deploys_under_way.size > 1
       end
 
-      # The rest of the supervisor follows the new configuration. An error in one part must not end the supervisor.
-      def configure
-        [-> { WorkingDirectory.enter_again(@log) }, -> { LogFiles.renew(@config, @log) },
-         -> { @log.configure(format: @config[:log_format], level: @config[:log_level]) },
-         *[@masters, @adopted, @drain_delay].map { |part| -> { part.configure(@config) } },
-         -> { watch_restart_file }, -> { move_control }].each do |step|
-          step.call
-        rescue StandardError => e
-          @log.error("a part of the new configuration has no effect", e)
-        end
-      end
-
       def note_end_of_master(child)
         @deploys.delete(child)&.then { |deploy| deploy.discard("#{deploy.master} has ended: #{child.ending}") }
         @adopted.take
@@ -192,7 +171,19 @@ module Bontebok
         @deploys.each do |child, deploy|
           child.leaving? ? deploy.fail(REPLACED) : deploy.supersede(REPLACED)
         end
+        drop_order(REPLACED)
         @ordered = true
+      end
+
+      def discard_deploys(reason)
+        @deploys.each_value { |deploy| deploy.discard(reason) }
+        drop_order(reason)
+      end
+
+      # Ends a deploy whose master is not forked yet.
+      def drop_order(reason)
+        @waiting_clients.each { |client| client.finish(1, reason) }.clear
+        @waiting_canary = nil
       end
     end
   end

@@ -18,7 +18,7 @@ module Bontebok
     # an error.
     def hear
       bytes = @to_io.read_nonblock(ControlMessage::LONGEST, exception: false)
-      return close if bytes.nil?
+      return hear_end if bytes.nil?
       return if bytes == :wait_readable || @heard
 
       @received << bytes
@@ -63,6 +63,11 @@ module Bontebok
       @heard
     end
 
+    # True if the client will send nothing more, but may read the result.
+    def silent?
+      @silent
+    end
+
     def closed?
       @to_io.closed?
     end
@@ -74,6 +79,18 @@ module Bontebok
     alias disown close
 
     private
+
+    # The client has closed the connection, or only its sending half. Only in the first case the write fails. A client
+    # without a request gets no result.
+    def hear_end
+      return close unless @heard
+
+      @silent = true
+      @to_io.sendmsg_nonblock("", NoSignal::FLAG, exception: false)
+      nil
+    rescue SystemCallError
+      close
+    end
 
     def check_length(text)
       most = ControlMessage::LONGEST

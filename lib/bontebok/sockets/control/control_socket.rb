@@ -58,7 +58,8 @@ module Bontebok
     # Readable when #take has something to do.
     def sources
       @clients.reject!(&:closed?)
-      deadline ? @clients.dup : [@listener.socket, *@clients]
+      clients = @clients.reject(&:silent?)
+      deadline ? clients : [@listener.socket, *clients]
     end
 
     # The time at which #sources must be asked again; nil: none.
