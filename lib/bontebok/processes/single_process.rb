@@ -71,6 +71,7 @@ module Bontebok
 
     # The block prepares the process to serve.
     def run_to_end
+      note_restart_file
       yield
       MainThread.guard { serve }
       @log.info("stopped") unless @kept
@@ -109,7 +110,7 @@ module Bontebok
     end
 
     def serve
-      watch_restart_file # before clients can connect: a change after their first response must not be missed
+      watch_restart_file
       @config.account.act { @listeners.listen }
       @lanes = Lanes.new(@config, @listeners, @app, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start

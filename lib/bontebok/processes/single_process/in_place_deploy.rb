@@ -17,10 +17,18 @@ module Bontebok
 
       private
 
+      # Called before the application is loaded, so that a change is noticed while the application loads.
+      def note_restart_file
+        path = @config[:restart_file] or return
+        @restart_file = File.expand_path(path, WorkingDirectory.name)
+        @restart_file_changed = RestartFile.changed(@restart_file)
+      end
+
       def watch_restart_file
         @restart_watch&.kill
-        path = @config[:restart_file] or return
-        @restart_watch = RestartFile.watch(File.expand_path(path, WorkingDirectory.name)) { @events.push(:restart) }
+        return unless @restart_file
+
+        @restart_watch = RestartFile.watch(@restart_file, last: @restart_file_changed) { @events.push(:restart) }
       end
 
       # Returns the reason if the deploy fails at once.
