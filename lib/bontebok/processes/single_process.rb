@@ -92,7 +92,8 @@ module Bontebok
       Process.setproctitle("bontebok")
       inherit_commands
       ForkGuard.install do
-        [@listeners, StartFailure, @log, *@control, *@newcomers, *@starting_client, *@waiting_client].each(&:disown)
+        [@listeners, StartFailure, Pidfile, @log, *@control, *@newcomers, *@starting_client, *@waiting_client]
+          .each(&:disown)
       end
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) if StartCommand.noted?
