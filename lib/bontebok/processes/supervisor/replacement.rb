@@ -71,6 +71,9 @@ module Bontebok
         tried = state_to_pass.with("masters" => [], "life_line" => nil, "control" => nil, "pidfile" => nil)
         child = fork_child(1, reader) { |channel| become_trial(tried, channel, stderr) }
         Trial.new(child, DeployReport.new(reader, [client], @log), Generations.limit(@config))
+      rescue StandardError
+        reader&.close
+        raise
       ensure
         stderr&.close
       end
