@@ -14,7 +14,7 @@ module Bontebok
 
       private
 
-      # Notes the words that have arrived. Of an ended child, these are its last words.
+      # Notes the words that have arrived. If the child has ended, all of its words are read.
       def hear(child)
         loop do
           words = child.hear
