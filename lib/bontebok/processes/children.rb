@@ -10,6 +10,7 @@ require_relative "children/record"
 require_relative "children/roster"
 require_relative "children/replacement_queue"
 require_relative "children/together"
+require_relative "children/words"
 require_relative "../system/clock"
 require_relative "../config/hooks"
 require_relative "../system/main_thread"
@@ -35,6 +36,7 @@ module Bontebok
     include Hung
     include Orders
     include Together
+    include Words
 
     # name: the log's word for a child. pause: seconds before the next start after a first failure. grace: seconds that
     # a child gets to finish. hijack: seconds that it may then wait for hijacked connections. margin: seconds that are
@@ -66,12 +68,13 @@ module Bontebok
     # must read its signals and call #tick. The block gets an exception that the application raises in this thread (see
     # MainThread). until_then: a deadline of the caller.
     def wait(*others, until_then: nil, &interrupted)
-      seconds = seconds_to_wait([*deadlines, *until_then])
+      seconds = seconds_to_wait([*deadlines, *until_then, *resend_time])
       MainThread.wait([*others, *@roster.audible.map(&:channel)], seconds, &interrupted)
     end
 
-    # Reads the children's words. Starts, retires and kills children by the rules above.
+    # Reads and sends words. Starts, retires and kills children by the rules above.
     def tick
+      Channel.flush
       hear_and_reap
       let_serve
       @roster.select(&:lost?).each { |child| note_lost(child) }
@@ -110,11 +113,6 @@ module Bontebok
     def go
       @go = true
       @roster.each { |child| child.go(@seconds[:boot]) if child.reached?(:loaded) && !child.reached?(:ready) }
-    end
-
-    # Sends the word to all children. A child that is not loaded yet gets the word when it is loaded.
-    def tell(word, except: [])
-      (@roster.to_a - except).each { |child| child.tell(word) }
     end
 
     # Starts no more children, and tells all children how to end: :drain, :retire, :quit or :kill_children.

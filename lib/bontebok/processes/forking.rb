@@ -3,6 +3,7 @@
 require_relative "../sockets/channel"
 require_relative "../system/fork_guard"
 require_relative "../system/main_thread"
+require_relative "pidfile"
 
 module Bontebok
   # Creates a Child by a fork. Child extends this module.
@@ -17,6 +18,7 @@ module Bontebok
         Process.fork do
           to_close.each(&:close)
           Channel.disown(except: child_end)
+          Pidfile.disown
           MainThread.unguard { exit(yield(child_end)) }
         end
       end

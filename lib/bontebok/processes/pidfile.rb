@@ -8,7 +8,7 @@ require_relative "../system/error_text"
 
 module Bontebok
   # The file with the pid of the started process. Other programs read it. The file is written under another name and
-  # then renamed, so nobody reads an incomplete file.
+  # then renamed, so nobody reads an incomplete file. The process keeps a lock on the file: see #lives?.
   class Pidfile
     # Only the owner may write to the file, because scripts of root kill the process that it names.
     MODE = 0o644
@@ -24,6 +24,7 @@ module Bontebok
       # Runs the block, and then removes the file, which has the pid already; path nil: without a file.
       def keep(path)
         @held = path
+        @lock = new(path).lock if path
         yield
       ensure
         remove
@@ -32,6 +33,13 @@ module Bontebok
       # Called before an end of the process that runs no ensure.
       def remove
         new(@held).remove if @held
+        disown
+      end
+
+      # Called in a forked process, too. The copy of the lock would outlive this process.
+      def disown
+        @lock&.close
+        @lock = nil
       end
     end
 
@@ -47,6 +55,18 @@ module Bontebok
     # Makes the checks of #write, and leaves the file as it is. Raises StartError.
     def check
       prepare { raise Errno::EISDIR if File.directory?(@path) }
+    end
+
+    # Returns the locked file, or nil if it is not this process's file, or if the lock fails.
+    def lock
+      return unless number == Process.pid
+
+      file = open
+      return file if file.flock(File::LOCK_EX | File::LOCK_NB)
+
+      file.close
+    rescue SystemCallError
+      file&.close
     end
 
     # Removes the file if it holds the pid of this process. Another server and forked processes have other pids.
@@ -81,23 +101,33 @@ module Bontebok
       "#{@path}.#{Process.pid}"
     end
 
-    # The pid in the file, or nil if no pid can be read. NONBLOCK: the path may be a pipe without a writer.
+    # NONBLOCK: the path may be a pipe without a writer.
+    def open(&)
+      File.open(@path, File::RDONLY | File::NONBLOCK, &)
+    end
+
+    # The pid in the file, or nil if no pid can be read.
     def number
-      text = File.open(@path, File::RDONLY | File::NONBLOCK) { |file| file.read_nonblock(LONGEST) }
+      text = open { |file| file.read_nonblock(LONGEST) }
       Integer(text, 10)
     rescue SystemCallError, EOFError, ArgumentError
       nil
     end
 
     # True if the process `owner` is a running server; a zombie is not. After a crash or a reboot, another process may
-    # have the pid: a process that began after the file was written, or this process (in a container).
+    # have the pid: a process that began after the file was written, or this process (in a container). If the system's
+    # clock was set forward, a running server seems to have begun after that, too, but it has locked the file.
     def lives?(owner)
       return false if owner.nil? || owner == Process.pid || !used?(owner)
 
       state, ticks = File.read("/proc/#{owner}/stat").rpartition(")").last.split.values_at(0, 19)
-      state != "Z" && began(ticks.to_i) <= File.mtime(@path) + CLOCKS_DIFFER
+      state != "Z" && (locked? || began(ticks.to_i) <= File.mtime(@path) + CLOCKS_DIFFER)
     rescue SystemCallError
       true # the process is hidden from us
+    end
+
+    def locked?
+      open { |file| !file.flock(File::LOCK_SH | File::LOCK_NB) }
     end
 
     def used?(number)

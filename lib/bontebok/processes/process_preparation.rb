@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../system/quiet_signals"
 require_relative "../system/replaced/command_limits"
 
 module Bontebok
@@ -16,6 +17,7 @@ module Bontebok
     class << self
       # The block opens the log files. descriptors: false if the application is loaded already.
       def run(config, log, descriptors: true)
+        QuietSignals.take(ENV)
         File.umask(config[:umask]) if config[:umask]
         yield
         ENV["RACK_ENV"] = config[:environment]

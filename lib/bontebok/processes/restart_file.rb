@@ -8,9 +8,8 @@ module Bontebok
     INTERVAL = 2
 
     class << self
-      # Calls the block for each change, in a thread of its own. Returns the thread.
-      def watch(path, interval: INTERVAL)
-        last = changed(path)
+      # Calls the block for each change since `last`, a result of .changed, in a thread of its own. Returns the thread.
+      def watch(path, last: changed(path), interval: INTERVAL)
         Thread.new do
           loop do
             sleep(interval)
@@ -20,8 +19,6 @@ module Bontebok
           end
         end
       end
-
-      private
 
       # The time of the last change, or nil if there is no file. A removal of the file is no change.
       def changed(path)

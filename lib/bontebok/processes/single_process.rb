@@ -71,6 +71,7 @@ module Bontebok
 
     # The block prepares the process to serve.
     def run_to_end
+      note_restart_file
       yield
       MainThread.guard { serve }
       @log.info("stopped") unless @kept
@@ -91,7 +92,8 @@ module Bontebok
       Process.setproctitle("bontebok")
       inherit_commands
       ForkGuard.install do
-        [@listeners, StartFailure, @log, *@control, *@newcomers, *@starting_client, *@waiting_client].each(&:disown)
+        [@listeners, StartFailure, Pidfile, @log, *@control, *@newcomers, *@starting_client, *@waiting_client]
+          .each(&:disown)
       end
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) if StartCommand.noted?
@@ -109,7 +111,7 @@ module Bontebok
     end
 
     def serve
-      watch_restart_file # before clients can connect: a change after their first response must not be missed
+      watch_restart_file
       @config.account.act { @listeners.listen }
       @lanes = Lanes.new(@config, @listeners, @app, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start

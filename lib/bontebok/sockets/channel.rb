@@ -67,22 +67,52 @@ module Bontebok
         new(UNIXSocket.for_fd(fileno).tap { |socket| socket.autoclose = false }.dup)
       end
 
+      # Sends the words that wait. The loops of the supervisor and of a master call this method, and look at .full?
+      # before they wait.
+      def flush
+        all.each(&:flush)
+      end
+
+      # True if words wait, because the other process does not read its channel.
+      def full?
+        all.any? { |channel| !channel.unsent.empty? }
+      end
+
       # Called in a forked process. Closes the inherited channels, except its own.
       def disown(except: nil)
         (all - [except]).each(&:close)
       end
     end
 
+    # The bytes of the words that wait, because the socket has no room.
+    attr_reader :unsent
+
     def initialize(socket)
       @to_io = socket
+      @unsent = +""
       Channel.all << self
     end
 
-    # If the other process is gone, the word is lost, and #hear returns :closed.
+    # Never blocks. If the socket has no room (for about 270 words), the word waits. If the other process is gone, the
+    # word is lost, and #hear returns :closed.
     def say(word)
-      @to_io.sendmsg_nonblock(BYTES.fetch(word), NoSignal::FLAG, exception: false)
+      send_later(BYTES.fetch(word))
+      flush
+    end
+
+    # bytes: the result of #unsent in a former program of this process.
+    def send_later(bytes)
+      @unsent << bytes
+    end
+
+    # Sends the words that wait, in their order, as far as the socket has room.
+    def flush
+      return if @unsent.empty?
+
+      count = @to_io.sendmsg_nonblock(@unsent, NoSignal::FLAG, exception: false)
+      @unsent.slice!(0, count) unless count == :wait_writable
     rescue SystemCallError, IOError
-      nil
+      @unsent.clear
     end
 
     # Returns [descriptor, bytes]. With these, the core can send the words itself, even while a thread keeps Ruby's
@@ -92,8 +122,9 @@ module Bontebok
     end
 
     # Returns the words that have arrived, oldest first, at most 64. Returns [:closed] if the other process has ended.
-    # Never blocks.
+    # Never blocks. Sends the words that wait.
     def hear
+      flush
       case bytes = @to_io.read_nonblock(64, exception: false)
       when :wait_readable then []
       when nil then [:closed]

@@ -8,8 +8,30 @@ module Bontebok
     NAMES = %w[INT HUP USR1 USR2 TTIN TTOU].freeze
     # An empty handler, not "IGNORE": commands that the application executes would inherit "IGNORE".
     NOTHING = proc {}
+    # The environment variable for a program that is executed in place of this one: HUP is ignored only until that
+    # program handles it.
+    HUP = "BONTEBOK_HUP"
 
     class << self
+      # Ignores the signals while the block runs. The block executes a program in place of this one, which has no
+      # handlers at first. Yields the signals that were not ignored before.
+      def ignore(signals)
+        former = signals.to_h { |signal| [signal, Signal.trap(signal, "IGNORE")] }
+        yield former.reject { |_, handler| handler == "IGNORE" }.keys
+      ensure
+        former.each { |signal, handler| Signal.trap(signal, handler || "DEFAULT") }
+      end
+
+      # signals: those that .ignore has yielded. Returns the variables for the program.
+      def variables(signals)
+        signals.include?("HUP") ? { HUP => "1" } : {}
+      end
+
+      # Called in that program. Removes the variable.
+      def take(env)
+        Signal.trap("HUP", NOTHING) if env.delete(HUP)
+      end
+
       # Sets an empty handler for each of the given signals that is in NAMES.
       def hush(signals)
         (NAMES & signals).each { |signal| trap(signal, NOTHING) }

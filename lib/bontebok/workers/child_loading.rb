@@ -24,15 +24,16 @@ module Bontebok
         @signals = nil
       end
 
-      # Waits for the word: :go, which the parent sends when the listeners listen, or :serve. Returns the other words
-      # that have arrived, or nil if the process must end.
-      def wait_for(word, channel)
-        words = []
+      # Waits for the word: :go, which the parent sends when the listeners listen, or :serve. words: those that have
+      # arrived before. Returns the other words that have arrived, or nil if the process must end. After the word and
+      # :drain, the process first serves the connections that are queued.
+      def wait_for(word, channel, words = [])
+        words = words.dup
         until words.intersect?([word, :drain, :retire, :quit, :closed])
           channel.to_io.wait_readable
           words.concat(channel.hear)
         end
-        words - [word] if words.include?(word)
+        words - [word] if words.include?(word) && !words.intersect?(%i[retire quit])
       end
 
       # Runs a hook in a process that has said :loaded. After :loaded, the parent may send any word (a message of

@@ -26,7 +26,7 @@ module Bontebok
       return words unless @together
 
       @channel.say(:prepared)
-      ChildLoading.wait_for(:serve, @channel)&.then { |more| words + more }
+      ChildLoading.wait_for(:serve, @channel, words)
     end
 
     # Returns the words that arrived while the hook ran.

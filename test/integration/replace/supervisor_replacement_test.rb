@@ -39,6 +39,16 @@ class SupervisorReplacementTest < Support::TestCase
     assert_serves 1, server
   end
 
+  # The trial needs fewer descriptors than the program that takes the place.
+  def test_a_limit_of_descriptors_that_is_too_low_is_found_in_the_trial
+    release(1)
+    server = start
+    limit = descriptors(server) + 6
+    Support::ChildProcess.run("prlimit", "--pid", server.pid.to_s, "--nofile=#{limit}:#{limit}")
+    assert_command 1, /Too many open files/, *COMMAND
+    assert_serves 1, server
+  end
+
   # The trial succeeds.
   def test_if_the_program_fails_later_the_former_program_is_executed
     release_with_bontebok(1, Bontebok::VERSION)

@@ -42,10 +42,7 @@ class ProcessControlTest < Support::TestCase
   end
 
   def test_a_stop_ends_a_deploy
-    release(1, "config.ru" => GATED_APP)
-    make_gate
-    File.symlink(gate, "#{temp_dir}/releases/1/gate")
-    server = start
+    server = start_at_gate
     request_at_gate(server) do
       waiting = start_command("deploy", "--wait")
       server.wait_for_output(/the process is executed again/)
@@ -54,8 +51,44 @@ class ProcessControlTest < Support::TestCase
       assert_command 0, "the server stops\n", "stop"
       assert_equal 1, waiting.wait.exitstatus
       assert_match(/the server stops/, waiting.output.text)
+      refute_path_exists "#{temp_dir}/bontebok.sock"
     end
     assert_equal 0, server.wait.exitstatus
+  end
+
+  def test_a_stop_at_once_ends_a_deploy
+    server = start_at_gate
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      assert_command 0, /is executed again/, "deploy"
+      server.signal("INT")
+      assert_equal 0, server.wait.exitstatus
+    end
+    refute_path_exists "#{temp_dir}/bontebok.sock"
+  end
+
+  def test_a_stop_while_the_new_code_loads
+    server = start
+    make_gate
+    release(2, "config.ru" => "$stderr.puts 'the code loads'\nFile.read('#{gate}')")
+    server.signal("USR2")
+    server.wait_for_output(/the code loads/)
+    server.signal("TERM")
+    assert_equal 0, server.wait.exitstatus
+    refute_path_exists "#{temp_dir}/bontebok.sock"
+  end
+
+  # HUP comes before the new program has handlers.
+  def test_hup_does_not_end_the_program_that_is_executed
+    early = temp_file("early.rb", "Process.kill('HUP', Process.pid) if ENV.key?('BONTEBOK_LISTENERS')\n")
+    server = start_current("-w", "0", env: { "RUBYOPT" => "-r#{early}" })
+    release(2)
+    server.signal("USR2")
+    server.wait_for_output(/(.* ready in \d+ ms$){2}/m)
+    assert_serves 2, server
+    server.signal("HUP")
+    server.wait_for_output(/log files are opened again/)
   end
 
   def test_status_logs_and_stop
@@ -91,6 +124,13 @@ class ProcessControlTest < Support::TestCase
   end
 
   private
+
+  def start_at_gate
+    release(1, "config.ru" => GATED_APP)
+    make_gate
+    File.symlink(gate, "#{temp_dir}/releases/1/gate")
+    start
+  end
 
   def start(*args)
     return super("-w", "0", *args) unless args.include?("--log")

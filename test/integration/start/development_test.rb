@@ -35,7 +35,7 @@ class DevelopmentTest < Support::TestCase
     refute_includes server.output.text, "open http"
   end
 
-  # A client connects while the new program loads the application.
+  # A client connects while the new program loads the application. The file changes again while the application loads.
   def test_a_restart_file_executes_the_process_again_and_keeps_the_listeners
     server = development(args: %w[--restart-file tmp/restart.txt], rackup: <<~RUBY)
       again = File.exist?("gate")
@@ -45,13 +45,17 @@ class DevelopmentTest < Support::TestCase
     RUBY
     assert_equal "false", server.get.body
     make_gate
-    temp_file("tmp/restart.txt")
+    path = temp_file("tmp/restart.txt")
     server.wait_for_output(/at the gate/)
+    File.utime(1, 1, path)
     server.connect do |client|
       client.request("GET", "/")
       open_gate
       assert_equal "true", client.read_response.body
     end
+    server.wait_for_output(/(?:.*at the gate){2}/m)
+    open_gate
+    server.wait_for_output(/(?:.*ready in \d+ ms$){3}/m)
     assert_equal server.pid.to_s, server.output.text.scan(/ (\d+) - - ready in/).last.first
   end
 

@@ -54,6 +54,8 @@ class StartDirectoryTest < Support::TestCase
     assert_command 1, /the start command cannot be executed: No such file or directory/, "deploy", "--wait"
     assert_serves 1, server
     server.wait_for_output(/the process serves on.*hook on_booted/m)
+    server.signal("HUP")
+    server.wait_for_output(/log files are opened again/)
     request_at_gate(server) do # the next deploy does not await the request
       assert_command 1, /the start command cannot be executed: No such file or directory/, "deploy", "--wait"
       server.wait_for_output(/(?:.*ready in \d+ ms){3}/m)

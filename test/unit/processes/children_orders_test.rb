@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require_relative "../support/children_case"
 
 # Tests the words (messages) that a parent sends to its children, changes of the number of children, time limits, and
@@ -33,6 +34,32 @@ class ChildrenOrdersTest < Support::TestCase
     assert_equal 2, @started[0].status.exitstatus
   ensure
     [wait, loaded].each(&:close)
+  end
+
+  # The loop sends the words when the child reads.
+  def test_a_child_that_reads_late_gets_all_words
+    wait, reads = IO.pipe
+    begin_late(wait)
+    tell_too_much
+    @keeper.stop(:quit)
+    reads.write(".")
+    mind_until { @keeper.empty? }
+    assert_equal 255, @started[0].status.exitstatus
+  ensure
+    [wait, reads].each(&:close)
+  end
+
+  # Another program becomes the parent of the same children.
+  def test_words_that_wait_are_carried
+    wait, reads = IO.pipe
+    begin_late(wait)
+    unsent = tell_too_much
+    state = JSON.parse(JSON.generate(@keeper.carry[0][0]))
+    copy = Bontebok::Channel.copy(@started[0].channel.to_io.fileno)
+    Bontebok::Children.new("worker", 1, pause: 1, grace: 1, log: nil).restore([[state, copy]])
+    assert_equal unsent, copy.unsent
+  ensure
+    [wait, reads, *copy].each(&:close)
   end
 
   def test_the_number_of_children_can_change_but_the_last_child_stays
@@ -119,6 +146,24 @@ class ChildrenOrdersTest < Support::TestCase
   end
 
   private
+
+  # The child reads its words when the test writes to the pipe.
+  def begin_late(wait)
+    behaviour = lambda do |channel|
+      channel.say(:loaded)
+      wait.read(1)
+      COUNTING.call(channel)
+    end
+    keep(1) { behaviour }
+    mind_until { @keeper.any?(:loaded) }
+  end
+
+  # Says more words than the socket has room for. Returns those that wait.
+  def tell_too_much
+    511.times { @keeper.tell(:reopen) }
+    refute_empty @started[0].channel.unsent
+    @started[0].channel.unsent
+  end
 
   # Afterwards @keeper waits for new children.
   def stop_and_resume

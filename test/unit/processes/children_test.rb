@@ -146,6 +146,14 @@ class ChildrenTest < Support::TestCase
     assert_equal 1, @started.size
   end
 
+  def test_all_words_of_a_child_that_has_ended_are_read
+    keep(1) { @started.empty? ? talkative : STEADY }
+    @keeper.tick
+    eventually { gone?(@started[0]) }
+    mind_until { @started.size == 2 }
+    assert_log(/worker \(pid #{@started[0].pid}\) ended: exit status 3, \d+\.\d s after it was ready$/)
+  end
+
   def test_no_child_keeps_the_parents_ends_of_channels
     keep(2) { STEADY }
     mind_until { @keeper.settled?(:ready) }
@@ -153,5 +161,15 @@ class ChildrenTest < Support::TestCase
     ours = Support::ProcessTable.descriptors(Process.pid).values_at(*ends)
     refute_includes ours, nil
     @started.each { |child| assert_empty Support::ProcessTable.descriptors(child.pid).values & ours }
+  end
+
+  private
+
+  # Says more words than one read returns.
+  def talkative
+    lambda do |channel|
+      100.times { channel.say(:crashed) }
+      BRIEF.call(channel)
+    end
   end
 end

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "timeout"
+require "bontebok/processes/child"
 require "bontebok/processes/pidfile"
 
 # Tests the pid file: its content, and which process may replace or remove the file.
@@ -57,6 +58,32 @@ class PidfileTest < Support::TestCase
     assert_equal "#{Process.pid}\n", File.read(@path)
   end
 
+  # The clock may have been set forward, so that the file seems to be older than the process.
+  def test_the_file_of_a_running_server_is_not_replaced_whatever_the_clock_says
+    read, write = IO.pipe
+    server = fork_server(write)
+    read.read(1)
+    assert_raises(Bontebok::StartError) { @pidfile.write }
+    assert_equal "#{server}\n", File.read(@path)
+  ensure
+    Process.kill("KILL", server)
+    Process.wait(server)
+    [read, write].each(&:close)
+  end
+
+  def test_a_forked_process_does_not_keep_the_lock
+    @pidfile.write
+    Bontebok::Pidfile.keep(@path) do
+      assert locked?
+      child = Bontebok::Child.fork(1) { sleep }
+      Bontebok::Pidfile.disown
+      eventually { !locked? }
+      child.kill
+      Process.wait(child.pid)
+      child.channel.close
+    end
+  end
+
   def test_a_file_of_a_zombie_is_replaced
     zombie = Process.spawn("true")
     eventually { File.read("/proc/#{zombie}/stat").include?(") Z ") }
@@ -105,5 +132,23 @@ class PidfileTest < Support::TestCase
     Dir.mkdir(@path)
     assert_raises(Bontebok::StartError) { @pidfile.write }
     assert_equal ["bontebok.pid"], Dir.children(temp_dir)
+  end
+
+  private
+
+  # Writes the file, and then sets its time back. Writes a byte to the pipe and keeps running.
+  def fork_server(pipe)
+    fork do
+      @pidfile.write
+      Bontebok::Pidfile.keep(@path) do
+        File.utime(Time.now - 3600, Time.now - 3600, @path)
+        pipe.write(".")
+        sleep
+      end
+    end
+  end
+
+  def locked?
+    File.open(@path) { |file| !file.flock(File::LOCK_EX | File::LOCK_NB) }
   end
 end

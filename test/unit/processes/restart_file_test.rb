@@ -22,6 +22,15 @@ class RestartFileTest < Support::TestCase
     watch&.kill&.join
   end
 
+  def test_a_change_from_before_the_watch_is_reported_if_the_former_time_is_known
+    told = Queue.new
+    path = temp_file("restart.txt")
+    watch = Bontebok::RestartFile.watch(path, last: nil, interval: 0.001) { told.push(:changed) }
+    assert_equal :changed, told.pop
+  ensure
+    watch&.kill&.join
+  end
+
   private
 
   # Replaces the file with a new file. second: the modification time of the new file.

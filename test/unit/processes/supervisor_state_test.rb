@@ -74,6 +74,22 @@ class SupervisorStateTest < Support::TestCase
     @pipe = []
   end
 
+  # A supervisor that cannot fork.
+  class Crowded
+    include Bontebok::Supervisor::Replacement
+
+    public :start_trial
+
+    def state_to_pass(*) = STATE.of(VALUES)
+    def fork_child(*) = raise(Errno::EAGAIN)
+  end
+
+  def test_a_trial_that_cannot_be_forked_leaves_no_descriptor
+    open = Support::ProcessTable.descriptors(Process.pid)
+    assert_raises(Errno::EAGAIN) { Crowded.new.start_trial(nil) }
+    assert_equal open, Support::ProcessTable.descriptors(Process.pid)
+  end
+
   private
 
   def with_pipe

@@ -19,6 +19,27 @@ class ChannelTest < Minitest::Test
     assert_equal [%i[loaded ready leave], %i[go drain retire quit]], [@parent.hear, @child.hear]
   end
 
+  def test_no_word_is_lost_while_the_other_process_does_not_read
+    1000.times { @parent.say(:more) }
+    @parent.say(:retire)
+    assert_predicate Bontebok::Channel, :full?
+    words = hear_all { Bontebok::Channel.flush }
+    assert_equal [1001, :retire], [words.size, words.last]
+    refute_predicate Bontebok::Channel, :full?
+  end
+
+  def test_words_that_wait_are_sent_when_the_process_hears
+    1000.times { @child.say(:crashed) }
+    assert_equal 1000, hear_all { @child.hear }.size
+  end
+
+  def test_words_that_wait_for_a_process_that_is_gone_are_lost
+    1000.times { @parent.say(:more) }
+    @child.close
+    Bontebok::Channel.flush
+    refute_predicate Bontebok::Channel, :full?
+  end
+
   def test_hear_does_not_block
     assert_equal [], @child.hear
   end
@@ -31,9 +52,10 @@ class ChannelTest < Minitest::Test
 
   def test_a_word_to_a_process_that_is_gone_is_no_error
     @child.close
-    assert_nil @parent.say(:drain)
+    @parent.say(:drain)
     @parent.close
-    assert_nil @parent.say(:drain)
+    @parent.say(:drain)
+    assert_empty @parent.unsent
   end
 
   def test_a_forked_process_keeps_no_channel_but_its_own
@@ -53,5 +75,19 @@ class ChannelTest < Minitest::Test
   def test_an_executed_command_does_not_inherit_a_channel
     assert_predicate @parent.to_io, :close_on_exec?
     assert_predicate @child.to_io, :close_on_exec?
+  end
+
+  private
+
+  # The block is called after each read of an end. Returns all words.
+  def hear_all
+    words = []
+    loop do
+      heard = @child.hear + @parent.hear
+      yield
+      return words if heard.empty?
+
+      words.concat(heard)
+    end
   end
 end

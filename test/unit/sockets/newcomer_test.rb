@@ -37,7 +37,7 @@ class NewcomerTest < Support::TestCase
   def test_a_server_that_stops_learns_that_this_one_continues
     say(queue: true)
     @other.shutdown(:WR)
-    assert_predicate @newcomer, :hear
+    @newcomer.hear
     @newcomer.dismiss
     assert_match(/this server continues/, @other.read)
   end
@@ -52,6 +52,14 @@ class NewcomerTest < Support::TestCase
     assert_predicate @newcomer, :starting?
     @other.close
     assert_equal [false, false, true], state
+  end
+
+  def test_a_client_that_never_stops_to_send
+    2.times do
+      @other.write("x" * Bontebok::ControlMessage::LONGEST)
+      @newcomer.hear
+    end
+    assert @newcomer.gone? # the message of assert_predicate would have all bytes
   end
 
   def test_a_server_that_sends_something_else

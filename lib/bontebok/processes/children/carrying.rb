@@ -6,13 +6,17 @@ module Bontebok
     module Carrying
       # Returns [[state, channel], ...]. The states are values of JSON.
       def carry
-        @roster.map { |child| [{ **child.state, asks: @replacements.include?(child) }, child.channel] }
+        @roster.map do |child|
+          others = { asks: @replacements.include?(child), unsent: child.channel.unsent }
+          [{ **child.state, **others }, child.channel]
+        end
       end
 
       # Takes the children of the former program: the result of #carry after JSON. The children serve.
       def restore(carried)
         @go = true
         carried.each do |state, channel|
+          channel.send_later(state["unsent"].to_s)
           child = Child.restore(state, channel)
           @roster.add(child)
           @replacements.add(child) if state.fetch("asks")

@@ -10,7 +10,7 @@ module Bontebok
       # The last words of a child that has ended are read before its end is noted.
       def hear_and_reap
         @roster.reject(&:ended?).each(&:check)
-        @roster.audible.each { |child| child.hear.each { |word| note(child, word) } }
+        @roster.audible.each { |child| hear(child) }
         @roster.select(&:ended?).each do |child|
           @roster.delete(child)
           child.channel.close

@@ -46,7 +46,7 @@ module Bontebok
 
       def stop_at_once
         @interrupted = true
-        @kept = nil
+        forget_deploy if @kept
         @log.info("stopping at once")
         @status = 0
         @deadline = Deadline.new(Child::QUIT_SECONDS)
@@ -71,7 +71,10 @@ module Bontebok
         @serving = @deadline = nil
       end
 
+      # Removes the files that #run would remove.
       def end_now(status)
+        close_control
+        @listeners.unlink
         Pidfile.remove
       ensure
         exit!(status)

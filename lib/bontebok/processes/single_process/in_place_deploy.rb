@@ -4,6 +4,7 @@ require_relative "../restart_file"
 require_relative "../../sockets/listeners"
 require_relative "../../sockets/passed_listeners"
 require_relative "../../system/exit_limit"
+require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 
 module Bontebok
@@ -16,10 +17,18 @@ module Bontebok
 
       private
 
+      # Called before the application is loaded, so that a change is noticed while the application loads.
+      def note_restart_file
+        path = @config[:restart_file] or return
+        @restart_file = File.expand_path(path, WorkingDirectory.name)
+        @restart_file_changed = RestartFile.changed(@restart_file)
+      end
+
       def watch_restart_file
         @restart_watch&.kill
-        path = @config[:restart_file] or return
-        @restart_watch = RestartFile.watch(File.expand_path(path, WorkingDirectory.name)) { @events.push(:restart) }
+        return unless @restart_file
+
+        @restart_watch = RestartFile.watch(@restart_file, last: @restart_file_changed) { @events.push(:restart) }
       end
 
       # Returns the reason if the deploy fails at once.
@@ -43,22 +52,30 @@ module Bontebok
       def stop_deploying
         return unless @kept
 
-        @kept = nil
+        forget_deploy
         @status = 0
         @waiting_client&.finish(1, "the server stops")
         @log.info("stopping")
       end
 
+      # The process ends. Nobody takes the sockets that were kept for the next program, so their files are removed.
+      def forget_deploy
+        Listeners.new(PassedListeners.inherit({ PassedListeners::VARIABLE => @kept }), log: @log).close
+        @kept = nil
+      end
+
       # Returns nil if the command cannot be executed, or the exit status if a signal has told the process to end. From
-      # now on, these signals end the process at once, because a handler would lose them. A second USR1 or USR2 must not
-      # end the new program before it has a handler. A program that is executed inherits IGNORE.
+      # now on, these signals end the process at once, because a handler would lose them. HUP, USR1 and USR2 must not
+      # end the new program before it has handlers. A program that is executed inherits IGNORE.
       def execute_again
         %w[TERM QUIT INT].each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
-        return 0 if @events.take.intersect?(%w[TERM QUIT INT])
+        return forget_deploy || 0 if @events.take.intersect?(%w[TERM QUIT INT])
 
-        %w[USR1 USR2].each { |signal| Signal.trap(signal, "IGNORE") }
         drains = @drains ? { Control::DRAINS => "1" } : {}
-        StartCommand.execute(PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable)
+        variables = { PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable }
+        QuietSignals.ignore(%w[HUP USR1 USR2]) do |names|
+          StartCommand.execute(variables.merge(QuietSignals.variables(names)))
+        end
       rescue SystemCallError => e
         @log.error("#{fault(e)}: the process serves on")
         @waiting_client&.finish(1, fault(e))

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../../workers/app_loader"
-require_relative "../pidfile"
 
 module Bontebok
   class SingleProcess
@@ -41,11 +40,11 @@ module Bontebok
         reopen
       end
 
+      # After a deploy, the sockets have files already.
       def end_while_loading
         @log.info("stopped")
-        Pidfile.remove
       ensure
-        exit!(0)
+        end_now(0)
       end
     end
   end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../../system/quiet_signals"
+
 module Bontebok
   class Supervisor
     # Signals do not end a supervisor while another program is executed in its place. TERM, QUIT, INT and CHLD wait for
@@ -18,11 +20,8 @@ module Bontebok
         end
 
         # Yields the signals that were not ignored before. The block executes a program.
-        def ignore
-          former = IGNORED.to_h { |name| [name, Signal.trap(name, "IGNORE")] }
-          yield former.reject { |_, handler| handler == "IGNORE" }.keys
-        ensure
-          former.each { |name, handler| Signal.trap(name, handler) }
+        def ignore(&)
+          QuietSignals.ignore(IGNORED, &)
         end
 
         private

@@ -16,6 +16,11 @@ module Bontebok
     # The pid, the children and the descriptors stay. First a child tries the new program (Trial). If the program is
     # good, this process executes it and passes its State. Resumption is the part of the new program.
     module Replacement
+      # The trial also opens spare descriptors, so that it fails if the program could not open what it needs in this
+      # process: the descriptors of the state, a copy of each, and at most this many others (the client, the queue of
+      # signals, the pid file, a file that is loaded).
+      MORE_DESCRIPTORS = 8
+
       # Called in the new program, instead of #run. From now on the supervisor handles the signals, and only #work can
       # fail.
       def resume(state)
@@ -68,9 +73,14 @@ module Bontebok
 
       def start_trial(client)
         reader, stderr = IO.pipe
-        tried = state_to_pass.with("masters" => [], "life_line" => nil, "control" => nil, "pidfile" => nil)
+        state = state_to_pass
+        tried = state.with("masters" => [], "life_line" => nil, "control" => nil, "pidfile" => nil,
+                           "spare" => (2 * state.size) + MORE_DESCRIPTORS)
         child = fork_child(1, reader) { |channel| become_trial(tried, channel, stderr) }
         Trial.new(child, DeployReport.new(reader, [client], @log), Generations.limit(@config))
+      rescue StandardError
+        reader&.close
+        raise
       ensure
         stderr&.close
       end

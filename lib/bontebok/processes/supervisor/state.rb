@@ -24,7 +24,8 @@ module Bontebok
       # The types of the other values.
       OWN_TYPES = { "config" => [Hash], "user" => [Array], "directory" => [String], "umask" => [Integer],
                     "generation" => [Integer], "serving" => [Array], "workers" => [Integer], "stored" => [true, false],
-                    "shared" => [true, false], "signals" => [Array, nil], "ignored" => [Array, nil] }.freeze
+                    "shared" => [true, false], "signals" => [Array, nil], "ignored" => [Array, nil],
+                    "spare" => [Integer, nil] }.freeze
 
       class << self
         # Removes the variable from env. Raises UsageError.
@@ -77,6 +78,9 @@ module Bontebok
         { VARIABLE => JSON.generate(@values) }
       end
 
+      # How many descriptors the state has.
+      def size = numbers.size
+
       # Lets a program that is executed inherit the descriptors, or not.
       def pass_descriptors(pass: true)
         descriptors { |io| io.close_on_exec = !pass }
@@ -109,11 +113,14 @@ module Bontebok
         kind.for_fd(number).tap { |io| io.autoclose = false }.dup
       end
 
-      def descriptors(&)
-        listeners = [*@values["listeners"], *@values["control"]].map { |listener| listener["fd"] }
-        numbers = [*@values.values_at("links", "life_line", "client", "answer"), listeners,
-                   @values["masters"].map { |_state, number| number }].flatten.compact
+      def descriptors
         numbers.each { |number| yield IO.for_fd(number, autoclose: false) }
+      end
+
+      def numbers
+        listeners = [*@values["listeners"], *@values["control"]].map { |listener| listener["fd"] }
+        [*@values.values_at("links", "life_line", "client", "answer"), listeners,
+         @values["masters"].map { |_state, number| number }].flatten.compact
       end
     end
   end

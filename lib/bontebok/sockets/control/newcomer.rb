@@ -24,11 +24,13 @@ module Bontebok
       @received = +""
     end
 
+    # A client that sends more than a message counts as gone.
     def hear
       bytes = @to_io.read_nonblock(ControlMessage::LONGEST, exception: false)
       return @gone = true if bytes.nil?
 
       @received << bytes unless bytes == :wait_readable
+      @gone = true if @received.bytesize > ControlMessage::LONGEST
     rescue SystemCallError, IOError
       @gone = true
     end
