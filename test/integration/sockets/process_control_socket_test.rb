@@ -9,7 +9,7 @@ require_relative "../support/control_case"
 class ControlSocketTest < Support::TestCase
   include ControlCase
 
-  CANARY = "a canary needs the number of workers, a time and a share of errors"
+  CANARY = "a canary needs a number of workers, a time of at most a year and 0 % to 100 % of errors"
   STATUS = "{\"version\":1,\"command\":\"status\"}\n"
 
   def test_silent_clients_do_not_keep_others_out
