@@ -73,7 +73,8 @@ module Bench
 
       # A line between two kills counts for both.
       def lost_at(load, kill)
-        load.lines.select { |line| near(line.from, line.to).include?(kill) }.sum { |line| line.lost.values.sum }
+        lines = load.lines.select { |line| line.lost.any? && near(line.from, line.to).include?(kill) }
+        lines.sum { |line| line.lost.values.sum }
       end
 
       # The kills at this time, plus or minus AROUND.
