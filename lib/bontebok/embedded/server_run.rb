@@ -91,7 +91,8 @@ module Bontebok
 
     private
 
-    def give_up = @keeper ? stop(0) : close
+    # Clients may have connected already.
+    def give_up = @keeper ? stop(@config.seconds(:graceful_timeout)) : close
 
     # Raises StartError.
     def check

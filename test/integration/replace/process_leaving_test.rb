@@ -95,6 +95,7 @@ class ProcessLeavingTest < Support::TestCase
         end)
       RUBY
       old = server.get.body.to_i
+      wait_until_it_waits(server, old)
       Process.kill(signal, old)
       server.wait_for_output(/ error #{old} w1 g1 SIG#{signal} ends this process$/)
       wait_for_workers(server, 1, without: [old])
@@ -149,6 +150,13 @@ class ProcessLeavingTest < Support::TestCase
   end
 
   private
+
+  # Waits until the main thread has taken an event, and so waits for events. Only then it logs the signal.
+  def wait_until_it_waits(server, pid)
+    eventually(10, "the worker to rest") { title(pid).include?(" idle") }
+    server.get
+    eventually(10, "the worker to note a request") { title(pid).include?(" busy") }
+  end
 
   # The client may get a response or a closed connection.
   def cause(server, path)
