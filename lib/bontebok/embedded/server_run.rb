@@ -91,7 +91,6 @@ module Bontebok
 
     private
 
-    # Clients may have connected already.
     def give_up = @keeper ? stop(@config.seconds(:graceful_timeout)) : close
 
     # Raises StartError.
