@@ -47,6 +47,9 @@ module Bontebok
 
     @all = []
 
+    # Words that #hear returns at once.
+    MOST = 64
+
     class << self
       # All channels of this process.
       attr_reader :all
@@ -121,11 +124,11 @@ module Bontebok
       [@to_io.fileno, BYTES.fetch_values(*words).join]
     end
 
-    # Returns the words that have arrived, oldest first, at most 64. Returns [:closed] if the other process has ended.
+    # Returns the words that have arrived, oldest first, at most MOST. Returns [:closed] if the other process has ended.
     # Never blocks. Sends the words that wait.
     def hear
       flush
-      case bytes = @to_io.read_nonblock(64, exception: false)
+      case bytes = @to_io.read_nonblock(MOST, exception: false)
       when :wait_readable then []
       when nil then [:closed]
       else bytes.each_char.filter_map { |byte| WORDS[byte] }

@@ -19,7 +19,7 @@ module Bontebok
         loop do
           words = child.hear
           words.each { |word| note(child, word) }
-          break unless child.ended? && words.any?
+          break unless child.ended? && words.size == Channel::MOST
         end
       end
 
