@@ -246,7 +246,7 @@ bool bb__worker_let_linger(struct bb_worker *worker, int fd, uint8_t listener, c
 /* Returns a list of all connections that were passed on in this way, or NULL. The caller frees them. */
 struct bb__lingering *bb__worker_take_lingering(struct bb_worker *worker);
 
-/* Called by a lane that has drained. From now on bb__worker_let_linger() does not choose this lane. False: a
+/* Called by a lane that has drained. bb__worker_let_linger() does not choose this lane any more. False: a
  * connection has just been passed on; the lane is woken, and looks again. */
 bool bb__worker_lane_ends(struct bb_worker *worker, struct bb__intake *lane);
 

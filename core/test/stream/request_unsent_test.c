@@ -37,12 +37,17 @@ static bool has_unsent(const struct host *host)
     return bb__conn_has_unsent(host->lane->current);
 }
 
-static void hint(struct host *host)
+static void begin_hint(struct host *host)
 {
     static char value[LONG];
     memset(value, 'a', sizeof value);
     assert_int_equal(bb_reply_begin(host->lane, 103), BB_OK);
     assert_int_equal(bb_reply_field(host->lane, "link", 4, value, sizeof value), BB_OK);
+}
+
+static void hint(struct host *host)
+{
+    begin_hint(host);
     assert_int_equal(bb_reply_interim(host->lane), BB_OK);
     assert_true(has_unsent(host));
 }
@@ -301,11 +306,8 @@ static void test_the_response_for_a_missing_file_follows_the_rest_of_hints(void 
 /* The socket takes a part of the 103, and there is no memory for the rest. */
 static void app_hints_without_memory(struct host *host, const struct bb_request *request)
 {
-    static char value[LONG];
     (void)request;
-    memset(value, 'a', sizeof value);
-    assert_int_equal(bb_reply_begin(host->lane, 103), BB_OK);
-    assert_int_equal(bb_reply_field(host->lane, "link", 4, value, sizeof value), BB_OK);
+    begin_hint(host);
     assert_int_equal(bb__buf_reserve(&host->lane->reply.staged, 2), BB_OK);
     fail_alloc_at(1);
     assert_int_equal(bb_reply_interim(host->lane), BB_ENOMEM);

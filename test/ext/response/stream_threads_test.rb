@@ -43,11 +43,7 @@ class StreamThreadsTest < Support::LaneCase
   end
 
   def test_another_thread_changes_the_buffer_of_a_reader_that_waits
-    server = serve { [101, { "upgrade" => "x" }, ->(stream) { @stream = stream }] }
-    server.connect do |client|
-      client.write(http("Connection: upgrade", "Upgrade: x"))
-      client.read_response
-      await_stream(server)
+    upgrade do |client|
       buffer = +""
       reader = waiting { @stream.read(2, buffer) }
       buffer.replace("....")
@@ -66,12 +62,8 @@ class StreamThreadsTest < Support::LaneCase
 
   # IO#sysread locks its buffer while it waits.
   def test_a_buffer_that_another_thread_has_locked_loses_no_bytes
-    server = serve { [101, { "upgrade" => "x" }, ->(stream) { @stream = stream }] }
     source, filler = IO.pipe
-    server.connect do |client|
-      client.write(http("Connection: upgrade", "Upgrade: x"))
-      client.read_response
-      await_stream(server)
+    upgrade do |client|
       buffer = +""
       reader = waiting { @stream.read(2, buffer) }
       locker = waiting { source.sysread(1, buffer) }
@@ -87,6 +79,17 @@ class StreamThreadsTest < Support::LaneCase
   end
 
   private
+
+  # Yields a client whose connection @stream has.
+  def upgrade
+    server = serve { [101, { "upgrade" => "x" }, ->(stream) { @stream = stream }] }
+    server.connect do |client|
+      client.write(http("Connection: upgrade", "Upgrade: x"))
+      client.read_response
+      await_stream(server)
+      yield client
+    end
+  end
 
   # Returns the value of the block, or the class of its exception.
   def outcome_of
