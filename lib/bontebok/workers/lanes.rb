@@ -48,11 +48,12 @@ module Bontebok
       @request_limits = RequestLimits.new(@core, @lanes, log: log)
     end
 
-    # Raises ThreadError if not all threads can be created. After this error, no lane has accepted a connection.
-    def start
+    # Yields when all threads exist, before they serve. Raises ThreadError if not all threads can be created. After this
+    # error, no lane has accepted a connection.
+    def start(&)
       @process.watch_exit
       @core.out_of_band_after(@out_of_band.begin)
-      @threads.start
+      @threads.start(&)
     end
 
     # Begins the graceful end. Connections in the listeners' queues are still accepted. :lanes_ended follows.

@@ -24,11 +24,15 @@ module Bontebok
       @lock = Mutex.new
     end
 
-    # Raises ThreadError if not all threads can be created. After this error, no lane has accepted a connection.
+    # Yields when all threads exist, before they serve. Raises ThreadError if not all threads can be created. After this
+    # error, no lane has accepted a connection.
     def start
       @left = @lanes.size
       @threads = []
-      @lock.synchronize { @lanes.each { |lane| @threads << thread(lane) } }
+      @lock.synchronize do
+        @lanes.each { |lane| @threads << thread(lane) }
+        yield if block_given?
+      end
     rescue ThreadError
       join
       raise

@@ -79,11 +79,7 @@ module Bontebok
                                                    channel: @channel)
       @recycling = Recycling.new(@config, log: @log)
       MainThread.guard do
-        @lanes.rest # before the first request, which may keep Ruby's lock: the core then watches this request
-        @lanes.start
-        @life.ready
-        @channel.say(:ready)
-        @heartbeat = Heartbeat.new(@lanes, @title, @config.seconds(:worker_timeout))
+        @lanes.start { note_ready }
         @serving = true
         begin_to_obey(words)
         wait_for_events while @serving
@@ -93,9 +89,15 @@ module Bontebok
       0
     end
 
+    # Called before the first request. This request may keep Ruby's lock, or end the process.
+    def note_ready
+      @heartbeat = Heartbeat.new(@lanes, @title, @config.seconds(:worker_timeout))
+      @life.ready
+      @channel.say(:ready)
+    end
+
     # Reads the channel directly, not through Parent. If the master has died before this point, the supervisor may have
-    # read the scoreboard before this worker's lanes were there. In this case the supervisor has not adopted the worker,
-    # and the worker must end.
+    # read the scoreboard before this worker's lanes were there, and not have adopted the worker, which must end then.
     def begin_to_obey(words)
       @parent = Parent.new(@channel, @life_line, @listeners.worker_links)
       (words + @channel.hear).each { |word| obey(word) }

@@ -41,16 +41,23 @@ class ProcessStalledTest < Support::TestCase
     end
   end
 
-  # The first request can be faster than the main thread.
-  def test_a_worker_that_hangs_before_its_main_thread_waits_for_events_is_replaced
+  # The first request has come before the worker is ready.
+  def test_a_worker_that_hangs_in_its_first_request_is_replaced
+    make_gate
     server = start_bontebok(args: %w[--worker-timeout 1s -w 1 --preload false], rackup: <<~RUBY + APPLICATION)
       unless File.exist?("loaded")
         File.write("loaded", "")
-        Bontebok::Heartbeat.prepend(Module.new { def initialize(*) = $stderr.puts("\#{Process.pid} waits") || sleep })
+        Bontebok::Heartbeat.prepend(Module.new do
+          def initialize(*) = $stderr.puts("\#{Process.pid} waits") || (File.read("gate") && super)
+        end)
       end
     RUBY
     former = [Integer(server.wait_for_output(/(\d+) waits/)[1])]
-    ask_in_vain(server, "/lock")
+    server.connect do |client|
+      client.request("GET", "/lock")
+      open_gate
+      assert_includes %i[eof reset], client.wait_for_end
+    end
     assert_replaced(server, former, "GET /lock")
   end
 

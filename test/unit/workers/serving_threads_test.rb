@@ -75,6 +75,18 @@ class ServingThreadsTest < Support::TestCase
     assert_equal [["a serving thread has failed: a new thread takes its place", "for a thread"]], @process.messages
   end
 
+  def test_the_block_of_start_runs_before_a_lane_serves
+    order = Queue.new
+    lane = Lane.new { order << :serves }
+    threads = Bontebok::ServingThreads.new([lane], hooks: Bontebok::Hooks.new, process: @process, log: @log) do
+      @ended << true
+    end
+    threads.start { 100.times { Thread.pass } && order.push(:ready) }
+    finish(threads)
+
+    assert_equal :ready, order.pop
+  end
+
   private
 
   def raise_here = Thread.current.raise("for a thread")
