@@ -174,7 +174,7 @@ class DeployTest < Support::TestCase
       { "config/bontebok.rb" => "max_workers" } => "config/bontebok.rb:1",
       { "config/bontebok.rb" => "log '/no/such/log'" } => "cannot write to /no/such/log: its directory does not exist",
       { "config/bontebok.rb" => "max_workers 0" } => "MaxWorkers 0 needs a restart",
-      { "config/bontebok.rb" => "after_fork { exit! }" } => "no worker became ready" }
+      { "config/bontebok.rb" => "max_workers 1; after_fork { exit! }" } => "no worker became ready" }
   end
 
   def start_by_file
