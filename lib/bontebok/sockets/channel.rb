@@ -108,12 +108,15 @@ module Bontebok
       @unsent << bytes
     end
 
-    # Sends the words that wait, in their order, as far as the socket has room.
+    # Sends the words that wait, in their order, as far as the socket has room. A handler of a signal that says a word
+    # meanwhile finds no word that is being sent.
     def flush
       return if @unsent.empty?
 
-      count = @to_io.sendmsg_nonblock(@unsent, NoSignal::FLAG, exception: false)
-      @unsent.slice!(0, count) unless count == :wait_writable
+      bytes = @unsent
+      @unsent = +""
+      count = @to_io.sendmsg_nonblock(bytes, NoSignal::FLAG, exception: false)
+      @unsent.prepend(count == :wait_writable ? bytes : bytes.byteslice(count..))
     rescue SystemCallError, IOError
       @unsent.clear
     end

@@ -19,6 +19,18 @@ class ChannelTest < Minitest::Test
     assert_equal [%i[loaded ready leave], %i[go drain retire quit]], [@parent.hear, @child.hear]
   end
 
+  # A handler of a signal says another word just after the first one was sent.
+  def test_a_word_is_sent_once_if_a_signal_interrupts
+    words = [:leave]
+    said = @child
+    @child.to_io.define_singleton_method(:sendmsg_nonblock) do |*args, **options|
+      super(*args, **options).tap { words.pop&.then { |word| said.say(word) } }
+    end
+    @child.say(:ready)
+    assert_equal %i[ready leave], @parent.hear
+    assert_empty @child.unsent
+  end
+
   def test_no_word_is_lost_while_the_other_process_does_not_read
     1000.times { @parent.say(:more) }
     @parent.say(:retire)
