@@ -46,6 +46,7 @@ void bbr_each_reply(struct bbr_exchange *exchange, VALUE body)
     each->exchange = exchange;
     rb_block_call(body, id_each, 0, NULL, take_part, exchange->each);
     bbr_reply_flush(exchange, true);
+    bbr_each_detach(exchange->each); /* the client would read more parts as its next response */
 }
 
 void bbr_each_detach(VALUE self)

@@ -41,6 +41,13 @@ static bool is_gone(const struct bbr_exchange *exchange, VALUE error)
     return exchange->gone && RTEST(rb_obj_is_kind_of(error, bbr_eClientGone));
 }
 
+/* The body has failed, and its `close` must not write. */
+static void stop_body(struct bbr_exchange *exchange)
+{
+    if (!NIL_P(exchange->each)) bbr_each_detach(exchange->each);
+    if (!NIL_P(exchange->stream)) bbr_stream_abort(exchange->stream);
+}
+
 /* False: no complete response was sent. */
 static bool send_failure(struct failure *failure, const char *blamed)
 {
@@ -48,7 +55,7 @@ static bool send_failure(struct failure *failure, const char *blamed)
     VALUE error = bbr_attempt(answer_failure, (VALUE)failure);
     if (!NIL_P(error)) bbr_leave_if_child(exchange, error);
     exchange->broken = !NIL_P(error);
-    if (exchange->broken && !NIL_P(exchange->stream)) bbr_stream_abort(exchange->stream);
+    if (exchange->broken) stop_body(exchange);
     if (exchange->broken && blamed && !is_gone(exchange, error)) bbr_log_failure(exchange, blamed, error);
     return !exchange->broken;
 }
@@ -58,8 +65,7 @@ void bbr_failed(struct bbr_exchange *exchange, VALUE error)
     bbr_leave_if_child(exchange, error);
     exchange->broken = true;
     exchange->error = error;
-    if (!NIL_P(exchange->each)) bbr_each_detach(exchange->each); /* the body's `close` must not write */
-    if (!NIL_P(exchange->stream)) bbr_stream_abort(exchange->stream);
+    stop_body(exchange);
     /* The core responds to a bad body, for example with 413. */
     if (is_gone(exchange, error) || RTEST(rb_obj_is_kind_of(error, bbr_eBadBody))) return;
     VALUE response = bbr_tell_failure(exchange, error);

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../support/failing"
 require_relative "../support/lane_case"
 
 # The kinds of response bodies, and how the server sends each kind.
@@ -142,6 +143,20 @@ class BodyTest < Support::LaneCase
     end
 
     assert_equal [:error, "GET /short: the body is shorter than its Content-Length", nil], server.next_report.to_a
+  end
+
+  # The body keeps the block of each, and calls it in close. The client would read the bytes as its next response.
+  def test_a_part_after_the_end_raises
+    refused = kept = nil
+    body = Support::Failing::Body.new(->(out) { (kept = out).call("whole") },
+                                      close: -> { refused = assert_raises(IOError) { kept.call("late") } })
+    server = serve { |env| env["PATH_INFO"] == "/" ? [200, {}, body] : OK }
+    server.connect do |client|
+      client.write("GET / HTTP/1.1\r\nHost: test\r\n\r\nGET /next HTTP/1.1\r\nHost: test\r\n\r\n")
+
+      assert_equal(%w[whole ok], Array.new(2) { client.read_response.body })
+    end
+    assert refused
   end
 
   private

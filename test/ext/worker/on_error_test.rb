@@ -98,6 +98,19 @@ class OnErrorTest < Support::LaneCase
     end
   end
 
+  def test_the_close_of_a_response_that_fails_cannot_write
+    refused = Queue.new
+    kept = nil
+    body = Body.new(->(out) { (kept = out).call("12345").then { raise IndexError } },
+                    close: -> { refused << assert_raises(IOError) { kept.call("late!") } })
+    server = failing(on_error: ->(*) { [500, { "content-length" => "10" }, body] })
+
+    assert_raises(Support::Client::Closed) { server.get }
+    assert_equal "boom", server.next_report.error.message
+    assert_reported_for_on_error "send the", IndexError, server
+    assert_equal "the response has ended", Timeout.timeout(10) { refused.pop.message }
+  end
+
   def test_a_body_that_is_not_sent_and_cannot_be_closed_is_reported
     given = Body.new(->(_) {}, close: -> { raise IndexError })
     server = serve(on_error: ->(*) { [500, {}, given] }) { [200, {}, Body.new(->(_) { raise "boom" })] }
