@@ -139,6 +139,14 @@ static VALUE stream_readpartial(int argc, VALUE *argv, VALUE self)
     return bytes;
 }
 
+/* Returns the work that is left. The finalizer is not needed any more. It would keep the lane and the
+ * application for as long as the Stream, and the application may keep the Stream. */
+static VALUE take_rest(const struct stream *stream)
+{
+    rb_undefine_finalizer(stream->lock);
+    return stream->rest;
+}
+
 /* Called when one direction is closed. If both are closed, does the work that is left after the response.
  * During the request the serving thread does this work. */
 static void finish(VALUE self)
@@ -146,7 +154,7 @@ static void finish(VALUE self)
     struct stream *stream = bbr_stream_of(self);
     if (stream->exchange || !bbr_stream_is_over(stream)) return;
     bbr_stream_drop(stream);
-    if (!NIL_P(stream->rest)) bbr_finish_run(stream->rest);
+    if (!NIL_P(stream->rest)) bbr_finish_run(take_rest(stream));
 }
 
 static VALUE stream_close_read(VALUE self)
@@ -191,7 +199,7 @@ static VALUE stream_abort(VALUE self)
     if (stream->exchange) rb_raise(rb_eIOError, "abort: the request has not ended");
     stream->read_closed = stream->write_closed = stream->broken = true;
     bbr_stream_drop(stream);
-    if (!NIL_P(stream->rest)) finish_apart(stream->rest, "the server has stopped");
+    if (!NIL_P(stream->rest)) finish_apart(take_rest(stream), "the server has stopped");
     return Qnil;
 }
 

@@ -34,7 +34,29 @@ class GcDetachedTest < Support::LaneCase
     end
   end
 
+  # An application may keep a Stream that has ended.
+  def test_the_server_of_an_application_that_keeps_its_streams_is_freed
+    former = ObjectSpace.each_object(Bontebok::Core::Lane).to_a
+    10.times { Thread.new { keep_a_stream }.join }
+    GC.start
+
+    assert_operator ObjectSpace.each_object(Bontebok::Core::Lane).count - former.size, :<, 5
+  end
+
   private
+
+  def keep_a_stream
+    kept = []
+    server = serve(tcp: true) { [200, {}, ->(stream) { kept << stream }] }
+    server.connect do |client|
+      client.request("GET", "/")
+      server.next_report.error.close # after the request has ended
+
+      assert_empty client.read_response.body
+    end
+    server.stop
+    servers.clear
+  end
 
   def start
     serve(settings: { x_sendfile: temp_dir }) do |env|
