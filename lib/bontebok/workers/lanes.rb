@@ -49,7 +49,7 @@ module Bontebok
     end
 
     # Yields when all threads exist, before they serve. Raises ThreadError if not all threads can be created. After this
-    # error, no lane has accepted a connection.
+    # error, or an exception of the block, no lane has accepted a connection.
     def start(&)
       @process.watch_exit
       @core.out_of_band_after(@out_of_band.begin)

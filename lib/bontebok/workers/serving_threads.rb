@@ -25,17 +25,17 @@ module Bontebok
     end
 
     # Yields when all threads exist, before they serve. Raises ThreadError if not all threads can be created. After this
-    # error, no lane has accepted a connection.
+    # error, or an exception of the block, no lane has accepted a connection.
     def start
       @left = @lanes.size
       @threads = []
       @lock.synchronize do
         @lanes.each { |lane| @threads << thread(lane) }
         yield if block_given?
+        @serves = true
       end
-    rescue ThreadError
-      join
-      raise
+    ensure
+      join unless @serves
     end
 
     # Kills the threads. The connections of their requests are closed. New threads serve the other connections of the
@@ -66,7 +66,7 @@ module Bontebok
 
     def run(lane, successor)
       Thread.current.name = "bontebok #{@lanes.index(lane) + 1}"
-      return unless @lock.synchronize { @threads.size == @lanes.size }
+      return unless @lock.synchronize { @serves }
 
       began = Clock.now
       served = false

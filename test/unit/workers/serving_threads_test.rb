@@ -87,6 +87,20 @@ class ServingThreadsTest < Support::TestCase
     assert_equal :ready, order.pop
   end
 
+  # A ThreadError, too, which is also raised when a thread cannot be created.
+  def test_no_lane_serves_if_the_block_of_start_raises
+    [ThreadError, IOError].each do |kind|
+      lane = Lane.new { nil }
+      threads = Bontebok::ServingThreads.new([lane], hooks: Bontebok::Hooks.new, process: @process, log: @log) do
+        @ended << true
+      end
+
+      assert_raises(kind) { Timeout.timeout(10) { threads.start { raise kind } } }
+      refute_predicate threads, :alive?
+      assert_empty lane.starts
+    end
+  end
+
   private
 
   def raise_here = Thread.current.raise("for a thread")
