@@ -39,8 +39,6 @@ module Bontebok
       check
       open_listeners
       start_lanes
-      # The new thread copies the delay of interrupts, so that the application cannot end it.
-      Thread.handle_interrupt(Object => :never) { @keeper = Thread.new { keep } }
       started = true
     rescue ThreadError, SystemCallError => e
       raise StartError, "cannot start the server: #{e.message}"
@@ -50,12 +48,12 @@ module Bontebok
 
     # The addresses as texts: HOST:PORT or unix:/path.
     def addresses
-      @addresses.dup
+      @addresses.to_a.dup
     end
 
     # True until the end of the run.
     def alive?
-      @process == Process.pid && !@keeper.nil? && @keeper.alive?
+      @process == Process.pid && (@keeper ? @keeper.alive? : !@events.to_io.closed?)
     end
 
     # True from the first call of #stop on.
@@ -64,21 +62,22 @@ module Bontebok
     end
 
     # Tells the run to end within `seconds`, and waits for the end. Returns true if every request and stream was
-    # finished, false if not. Returns nil if the caller is a request of this server: the request would wait for itself.
+    # finished, false if not. Returns nil if the caller is a request of this server, which would wait for itself, or if
+    # #start still runs, perhaps in the caller's thread.
     def stop(seconds)
       return @finished unless alive?
 
       deadline = Clock.now + seconds
       @stopping = true
       @events.push(deadline)
-      return if @lanes&.thread?(Thread.current)
+      return if @keeper.nil? || @lanes&.thread?(Thread.current)
 
       ended?(seconds + CUT_SECONDS) && @finished
     end
 
     # Waits for the end of the run, at most `seconds`; nil: no limit. Returns whether the run has ended.
     def ended?(seconds)
-      !alive? || !@keeper.join(seconds).nil?
+      @keeper.nil? || !@keeper.join(seconds).nil?
     end
 
     # In a forked process, closes the descriptors that this process has inherited.
@@ -110,7 +109,8 @@ module Bontebok
     def start_lanes
       @lanes = Lanes.new(@config, @listeners, @app, log: @log, events: @events, process: CallersProcess.new(@log),
                                                     worker: Hooks::Worker.new(1, @process))
-      @lanes.start
+      # The keeper copies the delay of interrupts, so that the application cannot end it.
+      Thread.handle_interrupt(Object => :never) { @lanes.start { @keeper = Thread.new { keep } } }
       @addresses.each { |address| @log.info("listening on #{address}") }
     end
 

@@ -75,6 +75,18 @@ class ServerStopTest < EmbeddedCase
     assert_equal [true, "ok"], [server.running?, get(server).body]
   end
 
+  # As in a signal handler.
+  def test_a_stop_during_the_start
+    server = server()
+    make = Bontebok::Lanes.method(:new)
+    returned = []
+    stopping = ->(*all, **options) { make.call(*all, **options).tap { returned << server.stop << server.addresses } }
+    Bontebok::Lanes.stub(:new, stopping) { server.start }
+    assert_equal [nil, []], returned
+    assert_same server, server.join(Support::Deadline::DEFAULT_SECONDS)
+    refute_predicate server, :running?
+  end
+
   def test_the_application_may_stop_its_server
     server = nil
     server = serve { [200, {}, [server.stop.inspect]] }
