@@ -39,6 +39,8 @@ module Bontebok
         end
       end
       self
+    rescue ThreadError, SystemCallError => e
+      raise StartError, "cannot start the server: #{e.message}"
     end
 
     # True from #start until #stop is called.

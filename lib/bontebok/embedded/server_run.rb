@@ -34,14 +34,13 @@ module Bontebok
       @process = Process.pid
     end
 
-    # Returns when clients can connect and the threads serve. Raises StartError. After any exception the run has ended.
+    # Returns when clients can connect and the threads serve. Raises StartError, ThreadError, SystemCallError. After any
+    # exception the run has ended.
     def start
       check
       open_listeners
       start_lanes
       started = true
-    rescue ThreadError, SystemCallError => e
-      raise StartError, "cannot start the server: #{e.message}"
     ensure
       give_up unless started
     end
@@ -193,6 +192,7 @@ module Bontebok
         @lanes&.drain
         @listeners.close
       end
+    ensure
       @events.close
       @lanes = @listeners = nil
     end

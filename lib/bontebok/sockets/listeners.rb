@@ -106,12 +106,13 @@ module Bontebok
     end
 
     # Runs the block, which closes the sockets. Then ends the listening for all copies of these sockets. A process that
-    # was forked may have copies, and clients could still connect to an address that nobody serves.
+    # was forked may have copies, and clients could still connect to an address that nobody serves. Without free
+    # descriptors, the sockets are only closed.
     def end_for_all
-      copies = map(&:socket).reject { |socket| socket.nil? || socket.closed? }.map(&:dup)
+      copies = filter_map { |listener| copy(listener.socket) }
       yield
     ensure
-      copies.each { |copy| shut_down(copy) }
+      copies&.each { |copy| shut_down(copy) }
     end
 
     # The StartServer of the first socket that start_server has passed; nil: no such socket.
@@ -153,6 +154,13 @@ module Bontebok
       listener.unlink
     rescue SystemCallError => e
       @log.warn("cannot remove #{listener}: #{SystemCallError.new(nil, e.errno).message}")
+    end
+
+    # Returns nil if there is no open socket, or no free descriptor.
+    def copy(socket)
+      socket.dup unless socket.nil? || socket.closed?
+    rescue Errno::EMFILE, Errno::ENFILE
+      nil
     end
 
     # ENOTCONN: the socket does not listen.

@@ -37,6 +37,36 @@ class ServerProgramTest < Support::TestCase
                  run_program('require "bontebok"; print [Bontebok::StartError, Bontebok::RequestTimeout].join(" ")')
   end
 
+  # A program that lacks descriptors can stop its server, and each start either succeeds or leaves nothing open.
+  def test_without_descriptors
+    assert_equal "true, 0 errors, StartError, ok", run_program(<<~RUBY)
+      require "bontebok"
+      require "net/http"
+      Process.setrlimit(:NOFILE, 64)
+      errors = []
+      log = ->(level, message, _) { errors << message if level == :error }
+      make = -> { Bontebok::Server.new(->(_env) { [200, {}, ["ok"]] }, log: log) }
+      get = ->(server) { Net::HTTP.get(URI("http://\#{server.addresses.first}/")) }
+      scarce = lambda do |free, &block|
+        held = []
+        loop { held << File.open("/dev/null") } rescue held.pop(free).each(&:close)
+        block.call
+      ensure
+        held.each(&:close)
+      end
+      server = make.call.start
+      get.call(server)
+      print scarce.call(0) { server.stop }, ", ", errors.size, " errors, "
+      starts = (0..20).map do |free|
+        server = make.call
+        scarce.call(free) { server.start } && get.call(server).tap { server.stop }
+      rescue Bontebok::StartError => e
+        server.running? ? "runs" : e.class.name.split("::").last
+      end
+      print starts.uniq.join(", ")
+    RUBY
+  end
+
   def test_the_settings_of_the_process_do_not_change
     assert_equal "unchanged", run_program(<<~RUBY)
       require "bontebok"
