@@ -130,11 +130,26 @@ static void attempt(VALUE rest, VALUE (*function)(VALUE), VALUE callable, const 
     if (is_child) bbr_leave_child(bbr_child_status(error));
 }
 
-/* A callable may freeze its env with all that the env holds. */
-static VALUE thawed(VALUE *callables)
+/* Removes a callable from the Array and returns it; Qundef: there is none. A callable may freeze its env with
+ * all that the env holds. */
+static VALUE next(VALUE rest, enum rest key, VALUE (*remove)(VALUE array))
 {
-    if (OBJ_FROZEN(*callables)) *callables = rb_ary_dup(*callables);
-    return *callables;
+    VALUE callables = rb_ary_entry(rest, key);
+    if (RARRAY_LEN(callables) == 0) return Qundef;
+    if (OBJ_FROZEN(callables)) rb_ary_store(rest, key, callables = rb_ary_dup(callables));
+    return remove(callables);
+}
+
+static VALUE run_all(VALUE rest)
+{
+    VALUE body = rb_ary_entry(rest, BODY), callable;
+    rb_ary_store(rest, BODY, Qnil);
+    if (!NIL_P(body)) attempt(rest, close_body, body, "the body's close");
+    while ((callable = next(rest, AFTER_REPLY, rb_ary_shift)) != Qundef)
+        attempt(rest, call_after_reply, callable, "rack.after_reply");
+    while ((callable = next(rest, FINISHED, rb_ary_pop)) != Qundef)
+        attempt(rest, call_finished, callable, "rack.response_finished");
+    return Qnil;
 }
 
 bool bbr_finish_is_due(VALUE rest)
@@ -142,20 +157,13 @@ bool bbr_finish_is_due(VALUE rest)
     return RARRAY_LEN(rest) > 0 && is_owner(rest);
 }
 
-/* A callable that raises does not keep the others from being called. */
+/* A callable that raises, or ends its thread, does not keep the others from being called. */
 VALUE bbr_finish_run(VALUE shared)
 {
     if (!bbr_finish_is_due(shared)) return Qnil;
     VALUE rest = rb_ary_dup(shared);
     rb_ary_clear(shared); /* another thread may come here, too */
-    VALUE body = rb_ary_entry(rest, BODY), finished = rb_ary_entry(rest, FINISHED);
-    VALUE after_reply = rb_ary_entry(rest, AFTER_REPLY);
-    if (!NIL_P(body)) attempt(rest, close_body, body, "the body's close");
-    while (RARRAY_LEN(after_reply) > 0)
-        attempt(rest, call_after_reply, rb_ary_shift(thawed(&after_reply)), "rack.after_reply");
-    while (RARRAY_LEN(finished) > 0)
-        attempt(rest, call_finished, rb_ary_pop(thawed(&finished)), "rack.response_finished");
-    return Qnil;
+    return rb_ensure(run_all, rest, run_all, rest);
 }
 
 void bbr_init_finish(void)

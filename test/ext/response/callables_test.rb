@@ -101,6 +101,20 @@ class CallablesTest < Support::LaneCase
     assert_equal "ok", server.get.body
   end
 
+  def test_a_callable_that_ends_its_thread_keeps_no_other_from_being_called
+    called = Queue.new
+    server = serve do |env|
+      env["rack.after_reply"].push(-> { Thread.current.kill }, -> { called << :after_reply })
+      env["rack.response_finished"] << ->(*) { called << :finished }
+      OK
+    end
+    server.get
+
+    assert_equal(%i[after_reply finished], Array.new(2) { Timeout.timeout(10) { called.pop } })
+    server.threads.first.join(10)
+    server.threads[0] = Thread.new { server.lanes.first.serve }
+  end
+
   def test_callables_delay_no_other_connection
     go_on = Queue.new
     server = serve(count: 2) do |env|
