@@ -14,6 +14,8 @@ struct taken {
     struct bbr_exchange *exchange;
     int fd;
     struct bb_slice unread;
+    VALUE socket;
+    bool reported;
 };
 
 static VALUE make_socket(VALUE argument)
@@ -41,17 +43,44 @@ static VALUE close_descriptor(VALUE argument)
     return Qnil;
 }
 
+/* Closes the socket so that the client sees an error (RST), not the end of the response. */
+static VALUE reset_socket(VALUE socket)
+{
+    static const struct {
+        int on, seconds;
+    } at_once = {1, 0};
+    VALUE linger = rb_str_new((const char *)&at_once, sizeof at_once);
+    rb_funcall(socket, id_setsockopt, 3, ID2SYM(rb_intern("SOCKET")), ID2SYM(rb_intern("LINGER")), linger);
+    return rb_funcall(socket, id_close, 0);
+}
+
+static VALUE report_socket(VALUE argument)
+{
+    struct taken *taken = (struct taken *)argument;
+    bbr_report(taken->exchange, "detached", Qnil, taken->socket);
+    taken->reported = true;
+    return Qnil;
+}
+
+/* The thread was killed in the report, so the application never gets the socket. */
+static VALUE reset_unless_reported(VALUE argument)
+{
+    const struct taken *taken = (const struct taken *)argument;
+    if (!taken->reported) (void)bbr_attempt(reset_socket, taken->socket);
+    return Qnil;
+}
+
 VALUE bbr_hijack_socket(struct bbr_exchange *exchange)
 {
-    struct taken taken = {.exchange = exchange, .fd = -1};
+    struct taken taken = {.exchange = exchange, .fd = -1, .socket = Qnil};
     int code;
     while ((code = bb_lane_hijack(exchange->lane->core, &taken.fd, &taken.unread)) == BB_AGAIN)
         bbr_reply_check(exchange, bbr_wait(exchange->lane, bb_reply_wait_until_sent));
     bbr_reply_check(exchange, code);
     exchange->detached = exchange->hijacked = true;
-    VALUE socket = rb_ensure(make_socket, (VALUE)&taken, close_descriptor, (VALUE)&taken);
-    bbr_report(exchange, "detached", Qnil, socket);
-    return socket;
+    taken.socket = rb_ensure(make_socket, (VALUE)&taken, close_descriptor, (VALUE)&taken);
+    (void)rb_ensure(report_socket, (VALUE)&taken, reset_unless_reported, (VALUE)&taken);
+    return taken.socket;
 }
 
 /* ---- partial hijack ---- */
@@ -68,17 +97,6 @@ static VALUE call_with_socket(VALUE argument)
     rb_funcall(partial->callable, id_call, 1, partial->socket);
     partial->done = true;
     return Qnil;
-}
-
-/* Closes the socket so that the client sees an error (RST), not the end of the response. */
-static VALUE reset_socket(VALUE socket)
-{
-    static const struct {
-        int on, seconds;
-    } at_once = {1, 0};
-    VALUE linger = rb_str_new((const char *)&at_once, sizeof at_once);
-    rb_funcall(socket, id_setsockopt, 3, ID2SYM(rb_intern("SOCKET")), ID2SYM(rb_intern("LINGER")), linger);
-    return rb_funcall(socket, id_close, 0);
 }
 
 /* After an exception, a kill of the thread or a throw. In a forked process the socket belongs to the parent,

@@ -44,6 +44,19 @@ class HijackFailuresTest < Support::LaneCase
     worker.drain
   end
 
+  # The application does not get the socket then.
+  def test_a_thread_that_ends_in_the_report_of_a_hijack_closes_the_socket
+    lane = kept = nil
+    report = ->(level, _, socket) { level == :detached && (kept = socket) && Thread.current.kill }
+    worker, lane, address = by_hand(->(_env) { lane.hijack }, report: report)
+    thread = Thread.new { lane.serve }
+    Support::Client.open(address) { |client| client.request("GET", "/") || client.wait_for_end }
+    thread.join
+
+    assert_predicate kept, :closed?
+    worker.drain
+  end
+
   # The connection is not taken then, and the application can respond.
   def test_an_env_that_takes_no_key_refuses_a_hijack
     damages = [->(env) { env.freeze["rack.hijack"].call },
