@@ -8,14 +8,15 @@ module Bontebok
     NAMES = %w[INT HUP USR1 USR2 TTIN TTOU].freeze
     # An empty handler, not "IGNORE": commands that the application executes would inherit "IGNORE".
     NOTHING = proc {}
-    # The environment variable for a program that is executed in place of this one: HUP is ignored only until that
-    # program handles it.
-    HUP = "BONTEBOK_HUP"
+    # The signals that a program ignores that this process executes, until it has handlers. INT ends such a program.
+    IGNORED = (NAMES - ["INT"]).freeze
+    # The environment variable for that program: the signals that were not ignored before.
+    VARIABLE = "BONTEBOK_IGNORED"
 
     class << self
       # Ignores the signals while the block runs. The block executes a program in place of this one, which has no
       # handlers at first. Yields the signals that were not ignored before.
-      def ignore(signals)
+      def ignore(signals = IGNORED)
         former = signals.to_h { |signal| [signal, Signal.trap(signal, "IGNORE")] }
         yield former.reject { |_, handler| handler == "IGNORE" }.keys
       ensure
@@ -24,12 +25,12 @@ module Bontebok
 
       # signals: those that .ignore has yielded. Returns the variables for the program.
       def variables(signals)
-        signals.include?("HUP") ? { HUP => "1" } : {}
+        { VARIABLE => signals.join(" ") }
       end
 
       # Called in that program. Removes the variable.
       def take(env)
-        Signal.trap("HUP", NOTHING) if env.delete(HUP)
+        (IGNORED & env.delete(VARIABLE).to_s.split).each { |signal| Signal.trap(signal, NOTHING) }
       end
 
       # Sets an empty handler for each of the given signals that is in NAMES.

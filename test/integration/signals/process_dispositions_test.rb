@@ -30,6 +30,22 @@ class ProcessDispositionsTest < Support::TestCase
     assert_equal before, server.group.map(&:pid)
   end
 
+  # Signals come before the executed master has handlers, and after that.
+  def test_the_operators_signals_do_nothing_to_an_executed_master_and_its_workers
+    early = temp_file("early.rb", <<~RUBY)
+      %w[HUP USR1 USR2 TTIN TTOU].each { |name| Process.kill(name, Process.pid) } if ENV.key?("BONTEBOK_SUPERVISOR")
+    RUBY
+    server = start_bontebok(args: ["-w", "1"], rackup: IGNORED_APP, env: { "RUBYOPT" => "-r#{early}" })
+    server.wait_for_output(/ ready in \d+ ms$/)
+    server.signal("USR2")
+    server.wait_for_output(/master \(pid \d+\) has left/)
+    before = server.group.map(&:pid)
+    (before - [server.pid]).product(%w[HUP USR1 USR2 TTIN TTOU]).each { |pid, name| Process.kill(name, pid) }
+    assert_empty server.get.body.split
+    assert_empty server.output.text.scan(/ignored while loading: (.+)/)
+    assert_equal before, server.group.map(&:pid)
+  end
+
   # The server runs the configuration file before it handles signals. In this test, the configuration file polls for the
   # file "go" and opens no FIFO, because a signal would interrupt the open.
   def test_the_operators_signals_do_not_end_a_server_that_starts

@@ -25,7 +25,8 @@ module SupervisorCase
     File.write(state, File.read(state).sub(before, after))
   end
 
-  # Starts a command. The executed program waits in this file of the release (see #wait_in).
+  # Starts a command. The executed program waits in this file of the release (see #wait_in). The trial gets signals
+  # before it has handlers.
   def replace_slowly(server, name = "exe/bontebok", *change)
     release_with_bontebok(2, "99.1.2", *change)
     wait_in("releases/2/#{name}", "client")
@@ -37,7 +38,9 @@ module SupervisorCase
   def wait_in(name, word)
     path = "#{temp_dir}/#{name}"
     File.write(path, <<~RUBY + File.read(path))
-      if ENV["BONTEBOK_SUPERVISOR_STATE"].to_s.include?(#{word.inspect})
+      state = ENV["BONTEBOK_SUPERVISOR_STATE"].to_s
+      %w[HUP USR1 USR2 TTIN TTOU].each { |name| Process.kill(name, Process.pid) } if state.include?("answer")
+      if state.include?(#{word.inspect})
         warn "executed"
         sleep 0.01 until File.exist?("#{temp_dir}/go")
       end

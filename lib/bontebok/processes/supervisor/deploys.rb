@@ -4,6 +4,7 @@ require_relative "../child"
 require_relative "../deploy"
 require_relative "../generations"
 require_relative "../../system/process_parent"
+require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 require_relative "configuration"
 require_relative "judging"
@@ -75,7 +76,8 @@ module Bontebok
         $stderr.reopen(stderr)
         variables = @config.account.assume || {}
         inherited = [channel, handshake].map { |one| one.to_io.tap { |io| io.close_on_exec = false }.fileno }
-        StartCommand.execute(variables.merge(Handshake::VARIABLE => inherited.join(",")))
+        variables = variables.merge(Handshake::VARIABLE => inherited.join(","))
+        QuietSignals.ignore { |names| StartCommand.execute(variables.merge(QuietSignals.variables(names))) }
       rescue SystemCallError, SecurityError => e
         @log.error("the next master cannot be executed", e)
         1

@@ -3,6 +3,7 @@
 require_relative "../../sockets/passed_listeners"
 require_relative "../../system/code_files"
 require_relative "../../system/early_signals"
+require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 require_relative "../deploy_report"
 require_relative "../pidfile"
@@ -90,7 +91,7 @@ module Bontebok
         $stderr.reopen(stderr)
         tried = tried.with("answer" => channel.to_io.fileno)
         tried.pass_descriptors
-        StartCommand.execute(tried.variable)
+        QuietSignals.ignore { StartCommand.execute(tried.variable) }
       rescue SystemCallError => e
         @log.error("the new program cannot be executed", e)
         1
@@ -125,7 +126,7 @@ module Bontebok
         state = state_to_pass("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
         state.pass_descriptors
         @log.info("the supervisor executes the new program")
-        HeldSignals.ignore do |names|
+        QuietSignals.ignore do |names|
           StartCommand.execute({ **state.with("ignored" => names).variable, **@service.variables })
         end
       rescue SystemCallError, JSON::GeneratorError => e

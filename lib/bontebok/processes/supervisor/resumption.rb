@@ -103,7 +103,7 @@ module Bontebok
         HeldSignals.hold
         state = @state.with("former" => nil, "failure" => "the new program has failed: #{error.message}",
                             "signals" => EarlySignals.take)
-        HeldSignals.ignore { StartCommand.execute_former(former, { **state.variable, **@manager.variables }) }
+        QuietSignals.ignore { StartCommand.execute_former(former, { **state.variable, **@manager.variables }) }
       end
     end
   end
