@@ -42,6 +42,14 @@ module Bontebok
       @log.error(message, exception)
     end
 
+    # Runs a part of the main thread's loop. Ruby's own handler of INT raises anywhere, although MainThread guards the
+    # main thread.
+    def outlive
+      yield
+    rescue SignalException => e
+      interrupted(e)
+    end
+
     # Called with an exception that would end the process. A thread of the application has raised it (see MainThread).
     def interrupted(exception)
       return asked_to_end(exception) if exception.is_a?(SystemExit)

@@ -62,7 +62,7 @@ module Bontebok
     rescue AppLoader::Failed, Hooks::Failed, ReadinessCheck::Failed => e
       @log.error(e.message, e.cause)
       1
-    rescue StandardError => e
+    rescue StandardError, SignalException => e
       @log.error("cannot serve", e)
       1
     ensure
@@ -81,8 +81,8 @@ module Bontebok
       MainThread.guard do
         @lanes.start { note_ready }
         @serving = true
-        begin_to_obey(words)
-        wait_for_events while @serving
+        @lanes.process.outlive { begin_to_obey(words) } until @parent && words.empty?
+        @lanes.process.outlive { wait_for_events } while @serving
         @lanes.join unless @quit
         @life.over(@lanes.requests)
       end
@@ -97,10 +97,11 @@ module Bontebok
     end
 
     # Reads the channel directly, not through Parent. If the master has died before this point, the supervisor may have
-    # read the scoreboard before this worker's lanes were there, and not have adopted the worker, which must end then.
+    # read the scoreboard before this worker's lanes were there. Then it has not adopted this worker, which must end.
     def begin_to_obey(words)
       @parent = Parent.new(@channel, @life_line, @listeners.worker_links)
-      (words + @channel.hear).each { |word| obey(word) }
+      words.concat(@channel.hear)
+      obey(words.shift) while words.any?
     end
 
     def wait_for_events
@@ -111,8 +112,6 @@ module Bontebok
       events << :late if ready.include?(@lanes.request_limits)
       @parent.hear.each { |word| obey(word) } unless @deadline
       events.each { |event| handle(event) }
-    rescue SignalException => e # Ruby's own handler of INT raises anywhere, although MainThread guards this thread
-      @lanes.process.interrupted(e)
     end
 
     # Seconds that the main thread may wait; nil: no limit.
