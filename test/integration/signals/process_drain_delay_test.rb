@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require_relative "../support/process_tree"
 
 # DrainDelay: after TERM the server serves on for a time, and shows that it will stop.
 class ProcessDrainDelayTest < Support::TestCase
+  include ProcessTree
+
   APPLICATION = "run ->(env) { [200, {}, [env['PATH_INFO']]] }\n"
 
   %w[0 2].each do |workers|
@@ -42,6 +45,32 @@ class ProcessDrainDelayTest < Support::TestCase
     server.wait_for_output(/worker \(pid \d+\) has left/)
     assert_equal "/after", server.get("/after").body
     assert_equal 0, server.stop("QUIT").exitstatus
+  end
+
+  # With -w 0, the program that is executed would not know the delay.
+  def test_a_deploy_with_w_0_does_not_end_the_delay
+    server = start("-w", "0", "--drain-delay", "60")
+    drain(server, "TERM")
+    server.signal("USR2")
+    server.wait_for_output(/ SIGUSR2: the server stops already$/)
+    assert_equal 0, server.stop("TERM").exitstatus
+  end
+
+  # The deploy has ended the threads already.
+  def test_term_ends_a_deploy_with_w_0
+    make_gate
+    server = start_bontebok(args: ["-w", "0", "--drain-delay", "60"], rackup: GATED_APP)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      server.signal("USR2")
+      server.wait_for_output(/ is executed again/)
+      server.signal("TERM")
+      server.wait_for_output(/ stopping$/)
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    assert_equal 0, server.wait.exitstatus
   end
 
   # With a low RLIMIT_FSIZE, an executed master and its workers have a scoreboard of their own. The same is true after a

@@ -34,7 +34,7 @@ module Bontebok
       # Returns the reason if the deploy fails at once.
       def deploy(reason)
         @service.reload
-        return @log.info("#{reason}: the server stops already") if @deadline || @departure
+        return @log.info("#{reason}: the server stops already") if stops?
         return @log.info("#{reason}: the server still starts") unless @lanes
         return @log.error("#{reason}: #{LOADED}") unless StartCommand.noted?
 
