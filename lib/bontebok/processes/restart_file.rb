@@ -8,14 +8,20 @@ module Bontebok
     INTERVAL = 2
 
     class << self
+      # The time of the last change that the last watch has seen, as [seconds, nanoseconds]; an empty list: no file.
+      def seen
+        @seen ? [@seen.to_i, @seen.nsec] : []
+      end
+
       # Calls the block for each change since `last`, a result of .changed, in a thread of its own. Returns the thread.
       def watch(path, last: changed(path), interval: INTERVAL)
+        @seen = last
         Thread.new do
           loop do
             sleep(interval)
             now = changed(path)
             yield if now && now != last
-            last = now || last
+            @seen = last = now || last
           end
         end
       end

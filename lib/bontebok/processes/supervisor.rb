@@ -54,6 +54,7 @@ module Bontebok
       @serving_version = VERSION
       @deploys = {}
       @waiting_clients = []
+      @seen = {}
       @terminal = Terminal.new
       begin_start
     end

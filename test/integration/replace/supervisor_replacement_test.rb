@@ -139,6 +139,17 @@ class SupervisorReplacementTest < Support::TestCase
     assert_equal 0, server.stop.exitstatus
   end
 
+  def test_a_change_of_the_restart_file_while_the_program_starts
+    release_with_bontebok(1, Bontebok::VERSION)
+    restart = temp_file("restart.txt")
+    server = start_release("--restart-file", restart)
+    replace_slowly(server)
+    File.utime(Time.now, Time.now + 1, restart)
+    FileUtils.touch("#{temp_dir}/go")
+    server.wait_for_output(/the supervisor runs bontebok 99.* has changed: a new master is executed/m)
+    assert_serves 2, server
+  end
+
   def test_a_deploy_ends_the_trial
     release_with_bontebok(1, Bontebok::VERSION)
     server = start_release

@@ -23,14 +23,16 @@ module Bontebok
         end
       end
 
-      # A watch of the same file goes on, because a new watch would not see the changes since the last look.
+      # A watch of the same file goes on, because a new watch would not see the changes since the last look. The first
+      # watch of a program that is executed goes on with @seen, what the former program has seen.
       def watch_restart_file
         path = @config[:restart_file]&.then { |name| File.expand_path(name, @directory) }
         return if path == @watched && @restart_watch&.alive?
 
         @restart_watch&.kill
         @watched = path
-        @restart_watch = path && RestartFile.watch(path) { @events.push(:restart) }
+        @restart_watch = path && RestartFile.watch(path, **@seen) { @events.push(:restart) }
+        @seen = {}
       rescue ThreadError => e
         raise StartError, "no room for threads: #{e.message}"
       end

@@ -7,6 +7,7 @@ require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 require_relative "../deploy_report"
 require_relative "../pidfile"
+require_relative "../restart_file"
 require_relative "held_signals"
 require_relative "state"
 require_relative "trial"
@@ -45,6 +46,8 @@ module Bontebok
         @serving_generation, @serving_version = state.fetch("serving")
         @workers = state.fetch("workers")
         @drains = state["drains"]
+        seen = state["restart_file"]
+        @seen = { last: seen.empty? ? nil : Time.at(*seen, :nsec) } if seen
         @life_line = LifeLine.new(state.copies("life_line")) if state["life_line"]
       end
 
@@ -140,7 +143,7 @@ module Bontebok
         State.of("config" => SupervisorConfig.dump(@config), "user" => @config.account.ids, "directory" => @directory,
                  "umask" => File.umask, "pidfile" => Pidfile.held,
                  "generation" => @generation, "serving" => [@serving_generation, @serving_version],
-                 "workers" => @workers, "drains" => @drains,
+                 "workers" => @workers, "drains" => @drains, "restart_file" => @restart_watch && RestartFile.seen,
                  "masters" => @masters.carry.map { |state, channel| [state, channel.to_io.fileno] },
                  "listeners" => PassedListeners.number(@listeners), "stored" => @listeners.stored?,
                  "links" => links.descriptors.map(&:fileno), "shared" => links.pids.any?,

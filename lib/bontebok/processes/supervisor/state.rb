@@ -25,7 +25,7 @@ module Bontebok
       OWN_TYPES = { "config" => [Hash], "user" => [Array], "directory" => [String], "umask" => [Integer],
                     "generation" => [Integer], "serving" => [Array], "workers" => [Integer], "stored" => [true, false],
                     "shared" => [true, false], "signals" => [Array, nil], "ignored" => [Array, nil],
-                    "spare" => [Integer, nil] }.freeze
+                    "spare" => [Integer, nil], "restart_file" => [Array, nil] }.freeze
 
       class << self
         # Removes the variable from env. Raises UsageError.

@@ -10,6 +10,10 @@ class SupervisorConfigurationTest < Support::TestCase
   class Follower
     include Bontebok::Supervisor::Configuration
 
+    def initialize
+      @seen = {}
+    end
+
     def follow(file)
       @config = { restart_file: file }
       @directory = "/srv/app"
