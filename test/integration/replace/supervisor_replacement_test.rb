@@ -139,6 +139,23 @@ class SupervisorReplacementTest < Support::TestCase
     assert_equal 0, server.stop.exitstatus
   end
 
+  # The workers of the new master have failed, and its exit takes long.
+  def test_a_failed_master_has_not_ended_yet
+    release_with_bontebok(1, Bontebok::VERSION)
+    server = start_release
+    release_with_bontebok(2, "99.1.2")
+    temp_file("releases/2/config/bontebok.rb", "after_fork { raise 'no' }\n")
+    temp_file("releases/2/config.ru", <<~RUBY + Releases::APP)
+      master = Process.pid
+      at_exit { sleep 0.01 until Process.pid != master || File.exist?("end") }
+    RUBY
+    server.signal("USR2")
+    server.wait_for_output(/the deploy has failed/)
+    assert_command 0, /the supervisor runs bontebok 99/, *COMMAND
+    assert_serves 1, server
+    temp_file("releases/2/end")
+  end
+
   def test_a_change_of_the_restart_file_while_the_program_starts
     release_with_bontebok(1, Bontebok::VERSION)
     restart = temp_file("restart.txt")

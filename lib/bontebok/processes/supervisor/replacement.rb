@@ -122,10 +122,11 @@ module Bontebok
         @trial = nil
       end
 
-      # The former generation that stays loaded ends, because the new program does not know its configuration.
+      # The former generation that stays loaded ends, because the new program does not know its configuration. A client
+      # may await the end of a failed master.
       def replace_program
         @masters.release
-        @deploys.each_value { |deploy| deploy.supersede(REPLACED) } # a client may await the end of a failed master
+        @deploys.each_value { |deploy| deploy.supersede(Deploys::REPLACED) }
         state = state_to_pass("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
         state.pass_descriptors
         @log.info("the supervisor executes the new program")
