@@ -158,12 +158,11 @@ module Bontebok
       [seconds, @service.step, control_step].compact.min
     end
 
-    # The event :max_requests is ignored, because no other process could replace this process. A deploy ends without
-    # DrainDelay, because the threads end already.
+    # The event :max_requests is ignored, because no other process could replace this process.
     def handle(event)
       case event
       when :lanes_ended then @serving = @lanes.detached.wait?
-      when "TERM", "QUIT" then @drain_delay.begin(ready: @lanes && !@kept)
+      when "TERM", "QUIT" then stop_gracefully
       when :leave then leave(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once
       when "HUP" then hang_up

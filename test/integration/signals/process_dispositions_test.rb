@@ -46,6 +46,32 @@ class ProcessDispositionsTest < Support::TestCase
     assert_equal before, server.group.map(&:pid)
   end
 
+  # The application has removed the worker's handler. The signal comes after the worker's first request has begun.
+  def test_int_with_rubys_own_handler_before_the_worker_waits
+    make_gate
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      Bontebok::Parent.prepend(Module.new do
+        def initialize(*)
+          super
+          return if File.exist?("once")
+
+          File.write("once", "")
+          sleep(0.001) until File.exist?("begun")
+          trap("INT", "DEFAULT")
+          Process.kill("INT", Process.pid)
+        end
+      end)
+      run ->(_) { [200, { "content-type" => "text/plain" }, File.write("begun", "") && [File.read("#{gate}")]] }
+    RUBY
+    server.connect do |client|
+      client.request("GET", "/")
+      server.wait_for_output(/SIGINT ends this process.* ready after/m)
+      open_gate
+      assert_equal 200, client.read_response.status
+    end
+    server.wait_for_output(/worker .*has left: exit status 0/)
+  end
+
   # The server runs the configuration file before it handles signals. In this test, the configuration file polls for the
   # file "go" and opens no FIFO, because a signal would interrupt the open.
   def test_the_operators_signals_do_not_end_a_server_that_starts

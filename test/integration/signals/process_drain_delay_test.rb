@@ -57,7 +57,7 @@ class ProcessDrainDelayTest < Support::TestCase
   end
 
   # The deploy has ended the threads already.
-  def test_term_ends_a_deploy_with_w_0
+  def test_term_ends_a_deploy_of_a_single_process
     make_gate
     server = start_bontebok(args: ["-w", "0", "--drain-delay", "60"], rackup: GATED_APP)
     server.connect do |client|

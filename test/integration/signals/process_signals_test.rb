@@ -115,32 +115,6 @@ class ProcessSignalsTest < Support::TestCase
     refute_match(/ended|backtrace|Interrupt/, server.output.text)
   end
 
-  # The application has removed the worker's handler. The signal comes after the worker's first request has begun.
-  def test_int_with_rubys_own_handler_before_the_worker_waits
-    make_gate
-    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
-      Bontebok::Parent.prepend(Module.new do
-        def initialize(*)
-          super
-          return if File.exist?("once")
-
-          File.write("once", "")
-          sleep(0.001) until File.exist?("begun")
-          trap("INT", "DEFAULT")
-          Process.kill("INT", Process.pid)
-        end
-      end)
-      run ->(_) { [200, { "content-type" => "text/plain" }, File.write("begun", "") && [File.read("#{gate}")]] }
-    RUBY
-    server.connect do |client|
-      client.request("GET", "/")
-      server.wait_for_output(/SIGINT ends this process.*ready.*/m)
-      open_gate
-      assert_equal 200, client.read_response.status
-    end
-    server.wait_for_output(/worker .*has left: exit status 0/)
-  end
-
   def test_term_to_every_process_at_once_loses_no_request
     make_gate
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)

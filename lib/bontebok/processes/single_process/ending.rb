@@ -20,6 +20,11 @@ module Bontebok
       # True if the threads were told to end.
       def ends? = @deadline
 
+      # DrainDelay does not apply before the server serves, and in a deploy, because the threads end already.
+      def stop_gracefully
+        @drain_delay.begin(ready: @lanes && !@kept)
+      end
+
       # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
       def leave(status = 0)
         return stop_deploying if @deadline
