@@ -32,6 +32,7 @@ module Bontebok
 
     # Returns the exit status. Raises StartError.
     def run
+      ProcessPreparation.survive_file_size_limit
       @config.warnings.concat(@config.advice)
       @config.account.check
       check_files

@@ -23,7 +23,6 @@ module Bontebok
         ENV["RACK_ENV"] = config[:environment]
         ENV["TMPDIR"] = config[:spool_dir] unless config.source(:spool_dir) == "default"
         raise_file_limit(log)
-        survive_file_size_limit
         keep_descriptors_to_ourselves if descriptors
         $stdout.sync = true
       end
@@ -33,6 +32,13 @@ module Bontebok
         raise_file_limit(log)
         survive_file_size_limit
         $stdout.sync = true
+      end
+
+      # Called before the process writes a file. A write beyond RLIMIT_FSIZE must fail with EFBIG. Without a handler,
+      # SIGXFSZ would end the process. The handler is empty. It is not "IGNORE", because a command that the application
+      # executes would inherit "IGNORE". Ruby has an empty handler for SIGPIPE, too.
+      def survive_file_size_limit
+        Signal.trap("XFSZ", proc {})
       end
 
       private
@@ -60,13 +66,6 @@ module Bontebok
         CommandLimits.install(soft, hard)
       rescue SystemCallError => e
         log.warn("the limit of open files stays #{soft}: #{e.message}")
-      end
-
-      # A write beyond RLIMIT_FSIZE must fail with EFBIG. Without a handler, SIGXFSZ would end the process. The handler
-      # is empty. It is not "IGNORE", because a command that the application executes would inherit "IGNORE". Ruby has
-      # an empty handler for SIGPIPE, too.
-      def survive_file_size_limit
-        Signal.trap("XFSZ", proc {})
       end
     end
   end

@@ -42,6 +42,7 @@ module Bontebok
 
     # Returns the exit status. Raises StartError.
     def run
+      ProcessPreparation.survive_file_size_limit
       check
       message, descriptors = ask
       @log.generation = message["generation"]

@@ -72,6 +72,12 @@ class WrongStartsTest < Support::TestCase
     assert_equal "#{living.pid}\n", File.read(path)
   end
 
+  def test_a_pid_file_above_the_limit_of_the_size_of_files_is_rejected
+    path = "#{temp_dir}/a.pid"
+    limited = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"]
+    assert_refused 1, "cannot write the file #{path}: File too large", "--pidfile", path, within: limited
+  end
+
   def test_a_port_that_the_user_may_not_bind_is_rejected
     skip_unless_permitted
     hint = "Permission denied: a port below 1024 needs root or CAP_NET_BIND_SERVICE"
