@@ -84,7 +84,7 @@ module Bontebok
       Process.setproctitle("bontebok supervisor")
       inherit_commands
       ForkGuard.install do
-        [@listeners, Channel, StartFailure, @log, *@life_line, *@control, *@newcomers].each(&:disown)
+        [@listeners, Channel, StartFailure, Pidfile, @log, *@life_line, *@control, *@newcomers].each(&:disown)
       end
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind

@@ -111,13 +111,15 @@ class ProcessDescriptorsTest < Support::TestCase
 
   def test_a_sleeper_forked_by_a_thread_of_the_configuration_keeps_no_process_alive
     make_gate
-    server = start_bontebok(listen: :tcp, args: ["-w", "1", "-c", temp_file("bontebok.rb", FORKING_THREAD)],
-                            rackup: GATED_APP)
+    pid_file = "#{temp_dir}/a.pid"
+    args = ["-w", "1", "-c", temp_file("bontebok.rb", FORKING_THREAD), "--pidfile", pid_file]
+    server = start_bontebok(listen: :tcp, args: args, rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     let_it_fork(server)
     server.signal("KILL")
     eventually { server.group.map(&:pid) == [@sleeper] }
     assert_raises(Errno::ECONNREFUSED) { server.connect }
+    File.open(pid_file) { |file| assert file.flock(File::LOCK_EX | File::LOCK_NB), "the lock is kept" }
   ensure
     end_sleeper
   end
