@@ -32,11 +32,10 @@ module Bontebok
 
     # Returns the exit status. Raises StartError.
     def run
-      ProcessPreparation.survive_file_size_limit
       @config.warnings.concat(@config.advice)
       @config.account.check
       check_files
-      @config.at(:pidfile) { Pidfile.new(pidfile).write } if pidfile
+      write_pidfile
       Pidfile.keep(pidfile) do
         ProcessPreparation.run(@config, @log, descriptors: @app.nil?) { open_logs }
         kind = process
@@ -49,6 +48,11 @@ module Bontebok
 
     # The pid file is written before the log is opened. So a second server fails before it writes to the log of the
     # first server.
+    def write_pidfile
+      ProcessPreparation.survive_file_size_limit
+      @config.at(:pidfile) { Pidfile.new(pidfile).write } if pidfile
+    end
+
     def pidfile
       @config[:pidfile]&.then { |path| FileName.absolute(path, WorkingDirectory.name) }
     end
