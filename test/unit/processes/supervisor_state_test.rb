@@ -84,10 +84,11 @@ class SupervisorStateTest < Support::TestCase
     def fork_child(*) = raise(Errno::EAGAIN)
   end
 
+  # Meanwhile Ruby may close the descriptors of former tests.
   def test_a_trial_that_cannot_be_forked_leaves_no_descriptor
     open = Support::ProcessTable.descriptors(Process.pid)
     assert_raises(Errno::EAGAIN) { Crowded.new.start_trial(nil) }
-    assert_equal open, Support::ProcessTable.descriptors(Process.pid)
+    assert_empty Support::ProcessTable.descriptors(Process.pid).to_a - open.to_a
   end
 
   private
