@@ -25,10 +25,6 @@ module Bontebok
       (@adopted ? @life_line : @channel).to_io
     end
 
-    def say(word)
-      @channel.say(word)
-    end
-
     # Returns the words that have arrived through the channel. Adds :adopted once, when the supervisor has become the
     # parent. Adds :closed if no process is left that controls this worker.
     def hear
