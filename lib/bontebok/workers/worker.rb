@@ -62,7 +62,7 @@ module Bontebok
     rescue AppLoader::Failed, Hooks::Failed, ReadinessCheck::Failed => e
       @log.error(e.message, e.cause)
       1
-    rescue StandardError, SignalException => e
+    rescue StandardError, Interrupt => e
       @log.error("cannot serve", e)
       1
     ensure

@@ -72,6 +72,24 @@ class ProcessDispositionsTest < Support::TestCase
     server.wait_for_output(/worker .*has left: exit status 0/)
   end
 
+  # The master ends a new worker in this way, for example when a deploy fails.
+  def test_term_before_a_worker_has_handlers_is_no_error
+    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
+      Bontebok::WorkerTitle.prepend(Module.new do
+        def initialize(*)
+          super
+          Process.kill("TERM", Process.pid) if File.exist?("next") && File.unlink("next")
+        end
+      end)
+      run ->(_) { [200, {}, ["ok"]] }
+    RUBY
+    server.wait_for_output(/ ready in \d+ ms$/)
+    temp_file("next")
+    server.signal("TTIN")
+    server.wait_for_output(/killed by SIGTERM.*w2 g1 ready/m)
+    refute_match(/ error /, server.output.text)
+  end
+
   # The server runs the configuration file before it handles signals. In this test, the configuration file polls for the
   # file "go" and opens no FIFO, because a signal would interrupt the open.
   def test_the_operators_signals_do_not_end_a_server_that_starts
