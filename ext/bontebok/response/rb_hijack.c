@@ -54,6 +54,13 @@ static VALUE reset_socket(VALUE socket)
     return rb_funcall(socket, id_close, 0);
 }
 
+/* In a forked process the socket belongs to the parent, and the option would reset the parent's
+ * connection. */
+static void reset_own(const struct bbr_lane *lane, VALUE socket)
+{
+    if (!bbr_lane_is_child(lane)) (void)bbr_attempt(reset_socket, socket);
+}
+
 static VALUE report_socket(VALUE argument)
 {
     struct taken *taken = (struct taken *)argument;
@@ -66,7 +73,7 @@ static VALUE report_socket(VALUE argument)
 static VALUE reset_unless_reported(VALUE argument)
 {
     const struct taken *taken = (const struct taken *)argument;
-    if (!taken->reported) (void)bbr_attempt(reset_socket, taken->socket);
+    if (!taken->reported) reset_own(taken->exchange->lane, taken->socket);
     return Qnil;
 }
 
@@ -99,12 +106,11 @@ static VALUE call_with_socket(VALUE argument)
     return Qnil;
 }
 
-/* After an exception, a kill of the thread or a throw. In a forked process the socket belongs to the parent,
- * and the option would reset the parent's connection. */
+/* After an exception, a kill of the thread or a throw. */
 static VALUE reset_unless_done(VALUE argument)
 {
     const struct partial *partial = (const struct partial *)argument;
-    if (!partial->done && !bbr_lane_is_child(partial->lane)) (void)bbr_attempt(reset_socket, partial->socket);
+    if (!partial->done) reset_own(partial->lane, partial->socket);
     return Qnil;
 }
 
