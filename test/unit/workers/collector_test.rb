@@ -77,10 +77,10 @@ class CollectorTest < Support::TestCase
     assert_empty gc.taken
   end
 
-  def test_objects_are_made_old_if_there_is_no_warmup
+  def test_young_objects_are_collected_before_a_fork_if_there_is_no_warmup
     gc = StandIn.new(config: CONFIG)
     Bontebok::Collector.new(collector: gc, process: Object.new).settle
-    assert_equal [:all] * 3, gc.taken
+    assert_equal [:young], gc.taken
   end
 
   # The test starts a new Ruby process, because a process keeps the changed settings of its garbage collector.
