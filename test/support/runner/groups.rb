@@ -56,13 +56,17 @@ module Runner
                 jobs: -> { [make("core", "warnings"), make("load", "warnings")] }),
       Group.new("memory", "the binding under valgrind",
                 full: -> { [Job.new("bundle", "exec", "rake", "--silent", "test:memory", env: VALGRIND)] }),
-      Group.new("timing", "tests that need time or a free processor for their verdict",
-                jobs: -> { timing }, full: -> { timing(env: LONG.merge(KILLING)) }, alone: true),
+      Group.new("timing-core", "tests of the core that need time or a free processor for their verdict",
+                jobs: -> { timing_core }, alone: true),
+      Group.new("timing", "tests of the server that need time or a free processor for their verdict",
+                jobs: -> { files("timing/*") }, full: -> { files("timing/*", env: LONG.merge(KILLING)) }, alone: true),
       Group.new("soak", "long runs under load: no request is lost, no sanitizer has anything to say",
                 full: -> { files("soak/*", env: LONG) + [Job.new("bench/soak", "--seconds", "120")] }, alone: true)
     ].freeze
 
     def all = ALL
+
+    def default = ALL.select(&:default?)
 
     def named(name) = ALL.find { |group| group.name == name }
 
@@ -88,8 +92,8 @@ module Runner
     def rubocop = [Job.new("bundle", "exec", "rubocop")]
 
     # make builds the tests with all processors first. Then the tests run one after the other.
-    def timing(**options)
-      [make("core", "build-timing"), Job.new("make", "-s", "-k", "-C", "core", "timing"), *files("timing/*", **options)]
+    def timing_core
+      [make("core", "build-timing"), Job.new("make", "-s", "-k", "-C", "core", "timing")]
     end
   end
 end

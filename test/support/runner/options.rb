@@ -12,7 +12,8 @@ module Runner
 
     def initialize(arguments)
       names = parse(arguments.dup)
-      names += Changes.groups(@revision, Groups.all.select(&:default?).map(&:name)) if @changed
+      @named = names.any?
+      names += Changes.groups(@revision, Groups.default.map(&:name)) if @changed
       unknown = names.find { |name| !Groups.named(name) }
       raise ArgumentError, "no such group: #{unknown}; bin/test --list shows them" if unknown
 
@@ -20,14 +21,19 @@ module Runner
     end
 
     def list? = @list
+    def full? = @full
+
+    # True if groups run again that have passed with the same inputs.
+    def again? = @full || @all || @named
 
     private
 
     # Returns the arguments that are not options.
     def parse(arguments)
       OptionParser.new do |parser|
-        parser.banner = "bin/test [--full] [--changed[=REVISION]] [--list] [GROUP...]"
+        parser.banner = "bin/test [--all] [--full] [--changed[=REVISION]] [--list] [GROUP...]"
         parser.on("--list") { @list = true }
+        parser.on("--all") { @all = true }
         parser.on("--full") { @full = true }
         parser.on("--changed[=REVISION]") do |revision|
           @changed = true
@@ -40,7 +46,7 @@ module Runner
     def chosen(names)
       return Groups.all.select { |group| names.include?(group.name) } if names.any? || @changed
 
-      Groups.all.select { |group| @full || group.default? }
+      @full ? Groups.all : Groups.default
     end
   end
 end

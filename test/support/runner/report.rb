@@ -13,9 +13,10 @@ module Runner
       0
     end
 
-    # again: the file with the names of the tests that ran again.
-    def initialize(groups, again)
+    # left_out: the groups that need not run. again: the file with the names of the tests that ran again.
+    def initialize(groups, left_out, again)
       @groups = groups
+      @left_out = left_out
       @again = again
       @started = now
     end
@@ -31,11 +32,16 @@ module Runner
         puts format("   %-12s %-7s %4d s, %4d s of processors", group.name, group.passed? ? "passed" : "FAILED",
                     group.seconds, group.cpu_seconds)
       end
+      tell_what_was_left_out
       tell_who_ran_again
       tell_what_failed
     end
 
     private
+
+    def tell_what_was_left_out
+      puts "   nothing has changed since these passed: #{@left_out.map(&:name).join(" ")}" if @left_out.any?
+    end
 
     def tell_who_ran_again
       names = File.exist?(@again) ? File.readlines(@again, chomp: true) : []

@@ -5,6 +5,7 @@ require "rbconfig"
 require_relative "options"
 require_relative "report"
 require_relative "schedule"
+require_relative "stamps"
 
 module Runner
   # One run of bin/test.
@@ -26,7 +27,7 @@ module Runner
       return Report.list if options.list?
 
       ENDING.each { |signal| trap(signal) { raise Interrupt, signal } }
-      system("bin/setup") ? run(options.groups) : 1
+      system("bin/setup") ? run(options) : 1
     rescue OptionParser::ParseError, ArgumentError => e
       warn e.message
       2
@@ -38,14 +39,25 @@ module Runner
 
     private
 
-    def run(groups)
-      puts "nothing has changed" if groups.empty?
+    def run(options)
+      puts "nothing has changed" if options.groups.empty?
       prepare
-      report = Report.new(groups, ENV.fetch(AGAIN))
+      stamps = Stamps.new { Inputs.new(Groups.default.map(&:name)) }
+      left_out = options.again? ? [] : options.groups.select { |group| stamps.passed?(group) }
+      groups = options.groups - left_out
+      stamps.remove(groups)
+      run_groups(groups, left_out)
+      return 1 unless nothing_left?(groups)
+
+      stamps.note(groups) unless options.full?
+      groups.all?(&:passed?) ? 0 : 1
+    end
+
+    def run_groups(groups, left_out)
+      report = Report.new(groups, left_out, ENV.fetch(AGAIN))
       @schedule = Schedule.new(groups, DIRECTORY) { |group| report.print_group(group) }
       @schedule.run
       report.sum_up
-      nothing_left?(groups) && groups.all?(&:passed?) ? 0 : 1
     end
 
     def prepare

@@ -12,10 +12,13 @@ class ChangesTest < Support::TestCase
   # { path => [groups that must run if the path has changed, groups that must not run] }
   EXAMPLES = {
     "core/src/http/h1_head.c" => [%w[core arm64 fuzz ext conform], %w[unit memory]],
-    "core/src/conn/conn.h" => [%w[core threads integration timing], %w[arm64 fuzz]],
-    "core/test/conn/conn_test.c" => [%w[core threads], %w[ext integration]],
+    "core/src/conn/conn.h" => [%w[core threads integration timing-core timing], %w[arm64 fuzz]],
+    "core/test/conn/conn_test.c" => [%w[core threads timing-core], %w[ext integration timing]],
     "ext/bontebok/request/rb_env.c" => [%w[ext ext-rack conform], %w[core unit]],
+    "load/src/report/histogram.c" => [%w[load integration timing], %w[core unit]],
     "lib/bontebok/cli/bench_program.rb" => [%w[load], %w[ext integration]],
+    "lib/bontebok/config/config.rb" => [%w[unit ext integration], %w[core ext-rack]],
+    "docs/RAILS.md" => [%w[interop lint], ALL - %w[interop lint]],
     "lib/bontebok/workers/rack_env.rb" => [%w[unit ext-rack conform], %w[core]],
     "lib/bontebok/cli/cli.rb" => [%w[unit integration interop], %w[core ext]],
     "test/unit/cli/cli_test.rb" => [%w[unit lint], %w[integration]],

@@ -21,7 +21,7 @@ class ScheduleTest < Support::TestCase
   end
 
   def run_all(*groups)
-    report = Runner::Report.new(groups, File.join(temp_dir, "again"))
+    report = Runner::Report.new(groups, [], File.join(temp_dir, "again"))
     output, = capture_io do
       Runner::Schedule.new(groups, temp_dir) { |group| report.print_group(group) }.run
       report.sum_up
