@@ -31,7 +31,7 @@ module Interop
 
       # The environment of the process that serves the application.
       def environment
-        bundle.merge("RUBYOPT" => "-rbundler/setup")
+        bundle.merge("RUBYOPT" => [*Support::GemDirectories::COMPILED, "-rbundler/setup"].join(" "))
       end
 
       def directory

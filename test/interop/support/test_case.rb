@@ -13,8 +13,8 @@ module Interop
   class TestCase < Support::TestCase
     # Debian installs proxies in directories that are only in root's PATH.
     PATH = "#{ENV.fetch('PATH')}:/usr/sbin:/sbin".freeze
-    # Frameworks ask RubyGems for versions. In other tests, RUBYOPT turns RubyGems off, so RUBYOPT is removed here.
-    RUBYGEMS = { "RUBYOPT" => nil }.freeze
+    # Frameworks ask RubyGems for versions. In other tests, RUBYOPT turns RubyGems off.
+    RUBYGEMS = { "RUBYOPT" => Support::GemDirectories::COMPILED }.freeze
 
     # Starts the server on both kinds of address, then the proxies.
     def start_site(proxies: [Nginx], env: {}, **options)

@@ -7,12 +7,14 @@ module Support
   # about RubyGems or Bundler sets RUBYOPT and RUBYLIB itself.
   module GemDirectories
     WITHOUT_RUBYGEMS = "--disable=gems"
+    # RUBYOPT cannot name a path with a space.
+    COMPILED = File.expand_path("compiled.rb", __dir__).then { |path| path.include?(" ") ? nil : "-r#{path}" }
     SETUP = %r{-r\S*bundler/setup}
 
     class << self
       # Returns the variables for Process.spawn.
       def environment
-        { "RUBYOPT" => [*without_setup, WITHOUT_RUBYGEMS].join(" "),
+        { "RUBYOPT" => [*without_setup, WITHOUT_RUBYGEMS, *COMPILED].join(" "),
           "RUBYLIB" => directories.join(File::PATH_SEPARATOR) }
       end
 
