@@ -18,4 +18,5 @@ Signal.trap("HUP", "DEFAULT")
 # If TMPDIR cannot be written to, tests and their servers use the same other directory, and the servers do not warn.
 ENV["TMPDIR"] = Dir.tmpdir if ENV.key?("TMPDIR")
 
+Support::Costs.begin
 Minitest.after_run { Support::ChildProcess.kill_all }

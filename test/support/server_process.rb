@@ -10,6 +10,7 @@ module Support
                     "WEB_CONCURRENCY" => nil, "RAILS_MAX_THREADS" => nil }.freeze
 
     def initialize(*argv, env: {}, **options)
+      Costs.count(:starts)
       super(*argv, env: ENVIRONMENT.merge(env), **options)
     end
 

@@ -41,5 +41,13 @@ module Runner
     end
 
     def cpu_seconds = jobs.filter_map(&:cpu_seconds).sum
+
+    # { "forks" => processes that tests in Ruby have forked, "starts" => servers that they have started }
+    def counts
+      %w[forks starts].to_h { |key| [key, jobs.flat_map(&:costs).sum { |costs| costs[key] }] }
+    end
+
+    # [name, seconds of processors, seconds] of each test in Ruby.
+    def tests = jobs.flat_map(&:costs).flat_map { |costs| costs["tests"] }
   end
 end

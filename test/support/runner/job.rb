@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "etc"
+require "json"
 require "rbconfig"
 
 module Runner
@@ -11,6 +12,8 @@ module Runner
     TIMES = 'times=$1; shift; "$@"; status=$?; times >"$times"; exit $status'
     # Lines of a failed command's output that bin/test repeats at the end of the run.
     LAST_LINES = 40
+    # The environment variable that names the file for what tests in Ruby cost (Support::Costs).
+    COSTS = "BONTEBOK_TEST_COSTS"
     LOADED = "require File.expand_path(ARGV.shift) until ARGV.empty?"
 
     class << self
@@ -35,11 +38,12 @@ module Runner
     end
 
     # Starts the command in a session of its own. The session identifies the processes that the command leaves behind.
-    # path: the path of the job's files, without .log and .times.
+    # path: the path of the job's files, without .log, .times and .costs.
     def start(path)
       @path = path
       @started = now
-      @pid = Process.spawn(@env, "setsid", "bash", "-c", TIMES, "bash", "#{@path}.times", *@command,
+      env = { COSTS => File.expand_path("#{@path}.costs"), **@env }
+      @pid = Process.spawn(env, "setsid", "bash", "-c", TIMES, "bash", "#{@path}.times", *@command,
                            in: File::NULL, %i[out err] => "#{@path}.log")
     end
 
@@ -64,6 +68,12 @@ module Runner
     def cpu_seconds
       minutes = File.read("#{@path}.times").scan(/(\d+)m([\d.]+)s/) if File.exist?("#{@path}.times")
       minutes&.sum { |minute, second| (minute.to_i * 60) + second.to_f }
+    end
+
+    # What the tests in Ruby have cost: an Array with a Hash for each process of tests.
+    def costs
+      path = "#{@path}.costs"
+      File.exist?(path) ? File.readlines(path).map { |line| JSON.parse(line) } : []
     end
 
     # Sends a signal to all processes that the job has started, except those that have left its process group.

@@ -26,13 +26,14 @@ module Runner
       group.jobs.each { |job| puts job.output }
     end
 
-    def sum_up
+    def sum_up(costs)
       puts format("\n== bin/test: %d s", now - @started)
       @groups.each do |group|
         puts format("   %-12s %-7s %4d s, %4d s of processors", group.name, group.passed? ? "passed" : "FAILED",
                     group.seconds, group.cpu_seconds)
       end
       tell_what_was_left_out
+      costs.lines.each { |line| puts "   #{line}" }
       tell_who_ran_again
       tell_what_failed
     end

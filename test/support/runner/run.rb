@@ -2,6 +2,7 @@
 
 require "fileutils"
 require "rbconfig"
+require_relative "costs"
 require_relative "options"
 require_relative "report"
 require_relative "schedule"
@@ -46,18 +47,22 @@ module Runner
       left_out = options.again? ? [] : options.groups.select { |group| stamps.passed?(group) }
       groups = options.groups - left_out
       stamps.remove(groups)
-      run_groups(groups, left_out)
+      costs = run_groups(groups, left_out)
       return 1 unless nothing_left?(groups)
 
       stamps.note(groups) unless options.full?
-      groups.all?(&:passed?) ? 0 : 1
+      groups.all?(&:passed?) && (options.full? || costs.excess.empty?) ? 0 : 1
     end
 
+    # Returns the Costs.
     def run_groups(groups, left_out)
       report = Report.new(groups, left_out, ENV.fetch(AGAIN))
       @schedule = Schedule.new(groups, DIRECTORY) { |group| report.print_group(group) }
       @schedule.run
-      report.sum_up
+      Costs.new(groups).tap do |costs|
+        costs.write(File.join(DIRECTORY, "costs.json"))
+        report.sum_up(costs)
+      end
     end
 
     def prepare

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/runner/costs"
 require "support/runner/report"
 require "support/runner/schedule"
 
@@ -24,9 +25,25 @@ class ScheduleTest < Support::TestCase
     report = Runner::Report.new(groups, [], File.join(temp_dir, "again"))
     output, = capture_io do
       Runner::Schedule.new(groups, temp_dir) { |group| report.print_group(group) }.run
-      report.sum_up
+      report.sum_up(Runner::Costs.new(groups, limits: {}))
     end
     output
+  end
+
+  # A Hash in the place of the file with the limits.
+  def test_costs_are_summed_up_and_limited
+    costs = { forks: 2, starts: 3, tests: [["A#test_one", 1.5, 2.0], ["A#test_two", 0.1, 0.2]] }
+    both = group("both", *Array.new(2) { shell('echo "$1" >"$BONTEBOK_TEST_COSTS"', JSON.generate(costs)) })
+    run_all(both)
+    below, above = [6, 5].map do |starts|
+      Runner::Costs.new([both], limits: { "both" => { "cpu" => 0.001, "starts" => starts, "forks" => 4 } })
+    end
+    assert_empty below.excess
+    assert_equal ["both: 6 starts, the limit is 5 (costs.json)"], above.excess
+    assert_includes above.lines, "servers started: 6, forks: 4"
+    assert_includes above.lines, "    1.5  A#test_one"
+    below.write(path = File.join(temp_dir, "costs.json"))
+    assert_equal [6, 4], JSON.parse(File.read(path)).dig("groups", "both").values_at("starts", "forks")
   end
 
   def test_jobs_run_at_the_same_time_if_there_are_enough_processors
