@@ -3,7 +3,7 @@
 require "open3"
 
 module Runner
-  # Finds the test groups that a change can break. bin/test --changed runs these groups.
+  # Finds the changed files, and the test groups that they can break.
   module Changes
     SERVERS = %w[integration conform interop timing portable].freeze
     CORE = %w[core threads warnings lint timing-core].freeze
@@ -39,22 +39,20 @@ module Runner
     }.freeze
 
     class << self
-      # Returns the names of the groups for all changes since `revision`. nil stands for the commit where this branch
-      # left main, or for HEAD~ on main.
-      def groups(revision, all)
-        paths(revision || base).flat_map { |path| groups_of(path, all) }.uniq
+      # Returns the paths of all files that have changed since `revision`, committed or not. nil stands for the commit
+      # where this branch left main, or for HEAD~ on main.
+      def paths(revision)
+        revision ||= base
+        (git("diff", "--name-only", "--no-renames", revision) + git("ls-files", "--others", "--exclude-standard")).uniq
       end
 
+      # Returns the names of the groups whose result can change with this file. all: the groups that run by default.
       def groups_of(path, all)
         _, groups = TABLE.find { |pattern, _groups| pattern.match?(path) }
         (groups || all).map { |group| group == "own" ? path.split("/")[1] : group }
       end
 
       private
-
-      def paths(revision)
-        (git("diff", "--name-only", "--no-renames", revision) + git("ls-files", "--others", "--exclude-standard")).uniq
-      end
 
       def base
         fork_point = git("merge-base", "HEAD", "main", may_fail: true).first

@@ -7,8 +7,9 @@ module Runner
   class Group
     attr_reader :name, :about, :jobs
 
-    # jobs: a lambda that makes the jobs. full: the lambda for --full. A group without `jobs` runs only with --full, or
-    # if the command line names it. alone: while a job of this group runs, no other job runs.
+    # jobs: a lambda that makes the jobs. It may take the test files to run; without files it makes all jobs. full: the
+    # lambda for --full. A group without `jobs` runs only with --full, or if the command line names it. alone: while a
+    # job of this group runs, no other job runs.
     def initialize(name, about, jobs: nil, full: jobs, alone: false)
       @name = name
       @about = about
@@ -21,9 +22,15 @@ module Runner
 
     def default? = !@by_default.nil?
 
-    def choose(at_length)
-      @jobs = (at_length || !default? ? @at_length : @by_default).call
+    # files: the test files to run; nil: all. A group of jobs that are no test files runs whole.
+    def choose(at_length, files = nil)
+      @part = !files.nil? && !at_length && @by_default&.arity != 0
+      make = at_length || !default? ? @at_length : @by_default
+      @jobs = @part ? make.call(files) : make.call
     end
+
+    # True if only some test files of the group run.
+    def part? = @part
 
     # The name of a job's output files, without extension.
     def label(job)

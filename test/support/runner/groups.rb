@@ -21,26 +21,30 @@ module Runner
 
     def make(...) = Job.make(...)
 
-    # Returns jobs for the files of test/ that match the pattern. The files are divided among `processes` jobs.
-    def files(pattern, processes: 1, **options)
+    # Returns jobs for the files of test/ that match the pattern; with `only`, for those that are also in this list. The
+    # files are divided among `processes` jobs.
+    def files(pattern, only = nil, processes: 1, **options)
       found = Dir.glob("test/#{pattern}_test.rb").sort_by { |file| -File.size(file) }
+      found &= only if only
       shares = found.each_with_index.group_by { |_file, index| index % processes }.values
       shares.map { |share| Job.ruby(share.map(&:first).sort, **options) }
     end
 
     ALL = [
       Group.new("interop", "proxies and Chromium in front, frameworks behind, start_server and systemd around",
-                jobs: -> { interop }, full: -> { interop(env: LONG) }),
+                jobs: ->(only = nil) { interop(only) }, full: -> { interop(env: LONG) }),
       Group.new("integration", "the executable, over the wire",
-                jobs: -> { integration }, full: -> { integration(env: LONG) }),
+                jobs: ->(only = nil) { integration(only) }, full: -> { integration(env: LONG) }),
       Group.new("core", "the core in C: unit tests under ASan and UBSan, plain and vector scanners; with --full chaos",
                 jobs: -> { [make("core", "test")] }, full: -> { [make("core", "test"), chaos("run")] }),
       Group.new("threads", "the core's tests that use threads, under ThreadSanitizer; with --full all of them",
                 jobs: -> { [make("core", "tsan")] }, full: -> { [make("core", "tsan-all"), chaos("run-tsan")] }),
-      Group.new("ext", "the binding, under the newest Rack", jobs: -> { files("ext/**/*", cores: HALF) }),
+      Group.new("ext", "the binding, under the newest Rack",
+                jobs: ->(only = nil) { files("ext/**/*", only, cores: HALF) }),
       Group.new("lint", "the rules of the tree: layers, sizes, paths in docs, packaging, style",
                 jobs: -> { files("lint/*") + rubocop }, full: -> { files("lint/*", env: LONG) + rubocop }),
-      Group.new("conform", "Rack and HTTP, as tables of cases", jobs: -> { files("conform/*", cores: WAITING) }),
+      Group.new("conform", "Rack and HTTP, as tables of cases",
+                jobs: ->(only = nil) { files("conform/*", only, cores: WAITING) }),
       Group.new("load", "the load tool",
                 jobs: -> { [make("load", "test")] + files("load/*", cores: WAITING) }),
       Group.new("portable", "what systems without Linux get: poll(2), one process; with --full all that can be tested",
@@ -48,7 +52,8 @@ module Runner
                 full: -> { [make("core", "test", "PORTABLE=1"), portable("ext/**/*", "conform/*", "portable/*")] }),
       Group.new("fuzz", "parser, body decoder, reply encoder, X-Request-Start, access log: on random bytes",
                 jobs: -> { [fuzz(20_000)] }, full: -> { [fuzz(2_000_000)] }),
-      Group.new("unit", "Ruby classes, and the tests' harness", jobs: -> { files("unit/**/*", cores: HALF) }),
+      Group.new("unit", "Ruby classes, and the tests' harness",
+                jobs: ->(only = nil) { files("unit/**/*", only, cores: HALF) }),
       Group.new("ext-rack", "the binding under Rack 2.2, 3.0 and 3.1, where that can differ; with --full all of it",
                 jobs: -> { under_each_rack("ext/#{RACK_FILES}") }, full: -> { under_each_rack("ext/**/*") }),
       Group.new("arm64", "the bytes layer built for arm64, run emulated", jobs: -> { [make("core", "test-arm64")] }),
@@ -59,7 +64,8 @@ module Runner
       Group.new("timing-core", "tests of the core that need time or a free processor for their verdict",
                 jobs: -> { timing_core }, alone: true),
       Group.new("timing", "tests of the server that need time or a free processor for their verdict",
-                jobs: -> { files("timing/*") }, full: -> { files("timing/*", env: LONG.merge(KILLING)) }, alone: true),
+                jobs: ->(only = nil) { files("timing/*", only) },
+                full: -> { files("timing/*", env: LONG.merge(KILLING)) }, alone: true),
       Group.new("soak", "long runs under load: no request is lost, no sanitizer has anything to say",
                 full: -> { files("soak/*", env: LONG) + [Job.new("bench/soak", "--seconds", "120")] }, alone: true)
     ].freeze
@@ -85,9 +91,9 @@ module Runner
       Job.new("test/support/portable", *found, cores: HALF)
     end
 
-    def integration(**options) = files("integration/**/*", processes: 2, cores: WAITING, **options)
+    def integration(only = nil, **more) = files("integration/**/*", only, processes: 2, cores: WAITING, **more)
 
-    def interop(**options) = files("interop/*", processes: 2, cores: WAITING, **options)
+    def interop(only = nil, **more) = files("interop/*", only, processes: 2, cores: WAITING, **more)
 
     def rubocop = [Job.new("bundle", "exec", "rubocop")]
 

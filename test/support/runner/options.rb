@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "optparse"
+require_relative "areas"
 require_relative "changes"
 require_relative "groups"
 
@@ -13,11 +14,10 @@ module Runner
     def initialize(arguments)
       names = parse(arguments.dup)
       @named = names.any?
-      names += Changes.groups(@revision, Groups.default.map(&:name)) if @changed
       unknown = names.find { |name| !Groups.named(name) }
       raise ArgumentError, "no such group: #{unknown}; bin/test --list shows them" if unknown
 
-      @groups = chosen(names).each { |group| group.choose(@full) }
+      @groups = chosen(names)
     end
 
     def list? = @list
@@ -42,11 +42,18 @@ module Runner
       end.permute!(arguments)
     end
 
-    # Returns the groups to run, in the order of Groups::ALL.
+    # Returns the groups to run, in the order of Groups::ALL. Their jobs are set.
     def chosen(names)
-      return Groups.all.select { |group| names.include?(group.name) } if names.any? || @changed
+      selection = names.to_h { |name| [name, nil] }
+      selection = changed.merge(selection) if @changed
+      return (@full ? Groups.all : Groups.default).each { |group| group.choose(@full) } if names.empty? && !@changed
 
-      @full ? Groups.all : Groups.default
+      Groups.all.select { |group| selection.key?(group.name) }
+            .each { |group| group.choose(@full, selection[group.name]) }
+    end
+
+    def changed
+      Areas.selection(Changes.paths(@revision), Groups.default.map(&:name))
     end
   end
 end

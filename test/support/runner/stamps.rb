@@ -25,11 +25,12 @@ module Runner
       groups.each { |group| FileUtils.rm_f(path(group)) }
     end
 
-    # Called after the groups have run. A group gets a note if it has passed, and no input has changed meanwhile.
+    # Called after the groups have run. A group gets a note if it has passed whole, and no input has changed
+    # meanwhile.
     def note(groups)
       FileUtils.mkdir_p(DIRECTORY)
       after = @inputs.call
-      groups.select(&:passed?).each do |group|
+      groups.select { |group| group.passed? && !group.part? }.each do |group|
         digest = @before.digest(group.name)
         File.write(path(group), digest) if digest && digest == after.digest(group.name)
       end

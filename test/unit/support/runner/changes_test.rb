@@ -5,7 +5,7 @@ require "test_helper"
 require "support/runner/changes"
 require "support/runner/groups"
 
-# Tests which groups bin/test --changed runs.
+# Tests which groups a changed file can break.
 class ChangesTest < Support::TestCase
   ALL = Runner::Groups.all.map(&:name).freeze
 
@@ -56,11 +56,11 @@ class ChangesTest < Support::TestCase
       commit("README.md")
       git("checkout", "-q", "-b", "work")
       commit("lib/a.rb")
-      assert_equal Runner::Changes.groups_of("lib/a.rb", ALL), Runner::Changes.groups(nil, ALL)
+      assert_equal %w[lib/a.rb], Runner::Changes.paths(nil)
       temp_file("core/fuzz/new.c")
-      assert_includes Runner::Changes.groups(nil, ALL), "fuzz"
+      assert_equal %w[core/fuzz/new.c lib/a.rb], Runner::Changes.paths(nil).sort
       File.write("README.md", "changed")
-      assert_equal %w[fuzz lint], Runner::Changes.groups("HEAD", ALL).sort
+      assert_equal %w[README.md core/fuzz/new.c], Runner::Changes.paths("HEAD").sort
     end
   end
 
@@ -68,8 +68,8 @@ class ChangesTest < Support::TestCase
     repository do
       commit("lib/a.rb")
       commit("core/fuzz/a.c")
-      assert_equal %w[fuzz lint], Runner::Changes.groups(nil, ALL)
-      assert_raises(ArgumentError) { Runner::Changes.groups("nonsense", ALL) }
+      assert_equal %w[core/fuzz/a.c], Runner::Changes.paths(nil)
+      assert_raises(ArgumentError) { Runner::Changes.paths("nonsense") }
     end
   end
 

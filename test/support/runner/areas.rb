@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require_relative "changes"
+
+module Runner
+  # Chooses the tests for bin/test --changed: those that are likely to find a fault in the changed files. The default
+  # run has everything that can.
+  module Areas
+    # Integration tests of a directory of lib/bontebok, beside the unit tests of the same directory.
+    INTEGRATION = {
+      "adapters" => %w[interop:{rackup,rails_server,sinatra_server}],
+      "cli" => %w[integration:start/* integration:sockets/process_control*],
+      "config" => %w[integration:start/*],
+      "embedded" => %w[integration:embedded/*],
+      "log" => %w[integration:logs/*],
+      "processes" => %w[integration:{replace,signals}/*],
+      "sockets" => %w[integration:{sockets,start}/* integration:replace/process_departure],
+      "system" => %w[integration:{signals,start}/*],
+      "workers" => %w[ext conform integration:{faults,signals,embedded}/*]
+    }.freeze
+    # { pattern of a changed path => groups, and patterns of test files as group:pattern }. own: the file itself. The
+    # first pattern that matches counts; without a match, Changes::TABLE.
+    TABLE = {
+      %r{\Atest/(unit|ext|conform|integration|interop|timing)/(?!.*/?support/).*_test\.rb\z} => %w[own lint],
+      %r{\Acore/src/(base|http|log)/} => %w[core arm64 fuzz ext conform lint integration:logs/*],
+      %r{\Acore/(src|include)/} => %w[core threads ext conform lint integration:{faults,files,limits}/*],
+      %r{\Aext/} => %w[ext conform lint integration:{embedded,files}/*],
+      %r{\Aexe/} => %w[lint integration:{signals,start}/*]
+    }.freeze
+
+    class << self
+      # Returns { name of a group => test files; nil: the whole group } for the paths. all: the default groups.
+      def selection(paths, all)
+        targets = paths.flat_map { |path| targets_of(path, all).map { |target| target == "own" ? own(path) : target } }
+        whole, parts = targets.uniq.partition { |target| !target.include?(":") }
+        chosen = parts.group_by { |part| part[/\A[^:]+/] }
+                      .transform_values { |targets_of_group| targets_of_group.flat_map { |target| files(target) } }
+        chosen.reject { |_group, found| found.empty? }.merge(whole.to_h { |group| [group, nil] })
+      end
+
+      def targets_of(path, all)
+        _, targets = TABLE.find { |pattern, _targets| pattern.match?(path) }
+        targets || (area(path) if path.start_with?("lib/bontebok/")) || Changes.groups_of(path, all)
+      end
+
+      private
+
+      # nil: no such directory.
+      def area(path)
+        name = path.split("/")[2]
+        INTEGRATION[name]&.+(["unit:#{name}/**/*", "lint"])
+      end
+
+      def own(path)
+        group, file = path.match(%r{\Atest/(\w+)/(.*)_test\.rb\z}).captures
+        "#{group}:#{file}"
+      end
+
+      def files(target)
+        group, pattern = target.split(":")
+        Dir.glob("test/#{group}/#{pattern}_test.rb")
+      end
+    end
+  end
+end

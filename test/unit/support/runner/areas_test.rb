@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/runner/areas"
+require "support/runner/groups"
+
+# Tests which tests bin/test --changed chooses.
+class AreasTest < Support::TestCase
+  ALL = Runner::Groups.default.map(&:name).freeze
+
+  def test_a_test_file_runs_alone
+    assert_equal({ "unit" => ["test/unit/cli/cli_test.rb"], "lint" => nil }, selection("test/unit/cli/cli_test.rb"))
+    assert_equal %w[integration interop timing lint], selection("test/integration/support/releases.rb").keys
+  end
+
+  def test_a_file_of_lib_runs_the_tests_of_its_area
+    chosen = selection("lib/bontebok/processes/child.rb")
+    assert_equal %w[integration lint unit], chosen.keys.sort
+    assert_includes chosen["unit"], "test/unit/processes/child_test.rb"
+    assert_includes chosen["integration"], "test/integration/replace/deploy_test.rb"
+    refute_includes chosen["integration"], "test/integration/logs/log_test.rb"
+  end
+
+  def test_a_whole_group_includes_its_files
+    chosen = selection("lib/bontebok/workers/worker.rb", "lib/bontebok/processes/child.rb", "bin/test")
+    assert_equal ALL.sort, chosen.keys.sort
+    assert_empty chosen.values.compact
+  end
+
+  # Also those without a row.
+  def test_each_file_has_its_tests
+    assert_equal ALL, selection("something/new").keys
+    assert_equal %w[lint], selection("docs/TESTING.md").keys
+    assert_includes selection("core/src/conn/conn.c").keys, "threads"
+  end
+
+  # A directory that moves takes its row with it.
+  def test_each_row_names_a_directory_and_tests_that_exist
+    Runner::Areas::INTEGRATION.each do |name, targets|
+      assert Dir.exist?("#{ROOT}/lib/bontebok/#{name}"), name
+      targets.grep(/:/) do |target|
+        assert_predicate Dir.glob("#{ROOT}/test/#{target.tr(":", "/")}_test.rb"), :any?, target
+      end
+    end
+  end
+
+  private
+
+  def selection(*paths) = Dir.chdir(ROOT) { Runner::Areas.selection(paths, ALL) }
+end
