@@ -91,7 +91,7 @@ module Runner
       Job.new("test/support/portable", *found, cores: HALF)
     end
 
-    def integration(only = nil, **more) = files("integration/**/*", only, processes: 2, cores: WAITING, **more)
+    def integration(only = nil, **more) = files("integration/**/*", only, processes: 4, cores: WAITING, **more)
 
     def interop(only = nil, **more) = files("interop/*", only, processes: 2, cores: WAITING, **more)
 
