@@ -23,7 +23,7 @@ module Support
 
       # Kills every process group that was started here. Called when the test process exits.
       def kill_all
-        started.each(&:kill)
+        started.dup.each(&:kill)
       end
     end
 

@@ -9,6 +9,15 @@ module Support
   class TestCase < Minitest::Test
     include Eventually
 
+    # A signal ends a test without its teardown.
+    def run
+      super
+    rescue SignalException
+      ChildProcess.kill_all
+      after_teardown
+      raise
+    end
+
     # A directory for the test. Its path is short enough for the path of a unix socket.
     def temp_dir
       @temp_dir ||= Dir.mktmpdir("bontebok-test-")
