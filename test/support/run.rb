@@ -3,6 +3,7 @@
 # The program of bin/test: it chooses groups of tests, runs them side by side, prints their output, and prints a
 # summary.
 
+require_relative "runner/guarded"
 require_relative "runner/run"
 
 Dir.chdir(File.expand_path("../..", __dir__))

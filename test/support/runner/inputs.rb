@@ -9,8 +9,8 @@ require_relative "changes"
 module Runner
   # Everything that can change the result of a group: its files (Changes::TABLE), and the machine.
   class Inputs
-    # Variables that change with each shell, and that no test reads.
-    HARMLESS = %w[_ OLDPWD SHLVL TERM COLUMNS LINES WINDOWID SSH_CLIENT SSH_CONNECTION SSH_TTY].freeze
+    # Variables that change with each shell, and that no test reads. TMPDIR is a new directory in each run.
+    HARMLESS = %w[_ OLDPWD SHLVL TERM COLUMNS LINES WINDOWID SSH_CLIENT SSH_CONNECTION SSH_TTY TMPDIR].freeze
     # The versions of all system packages, which are the compilers and all programs that bin/setup installs.
     PACKAGES = "/var/lib/dpkg/status"
     # bin/setup writes them. Their texts name the versions of the gems.
