@@ -202,7 +202,7 @@ static void play(const char *directory, unsigned *served, unsigned *whole)
 
 static void write_file(const char *directory)
 {
-    char path[64];
+    char path[256];
     snprintf(path, sizeof path, "%s/file", directory);
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || write(fd, chaos_text, FILE_LENGTH) != FILE_LENGTH) chaos_fail("no file");
@@ -211,7 +211,7 @@ static void write_file(const char *directory)
 
 static void remove_files(const char *directory)
 {
-    char path[64];
+    char path[256];
     snprintf(path, sizeof path, "%s/file", directory);
     unlink(path);
     if (rmdir(directory) != 0) chaos_fail("files are left in %s", directory);
@@ -222,8 +222,10 @@ int main(int argc, char **argv)
     uint64_t seconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 10, began = now_ms();
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : began;
     unsigned rounds = 0, served = 0, whole = 0;
-    char directory[] = "/tmp/bontebok-chaos-XXXXXX";
+    const char *parent = getenv("TMPDIR");
+    char directory[200];
     setvbuf(stdout, NULL, _IOLBF, 0);
+    snprintf(directory, sizeof directory, "%s/bontebok-chaos-XXXXXX", parent ? parent : "/tmp");
     if (!mkdtemp(directory)) chaos_fail("mkdtemp");
     for (size_t i = 0; i < TEXT_LENGTH; i++) chaos_text[i] = (char)('a' + (i * 31 + i / 1000) % 26);
     write_file(directory);

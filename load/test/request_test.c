@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "request.h"
+#include "support/files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,8 +65,8 @@ static void a_given_close_closes(void **state)
 static void sends_a_file_as_body(void **state)
 {
     (void)state;
-    char path[] = "/tmp/request_test.XXXXXX";
-    int fd = mkstemp(path);
+    char path[TEMPORARY_PATH];
+    int fd = mkstemp(temporary_path(path));
     assert_true(fd >= 0 && write(fd, "12345\n", 6) == 6);
     close(fd);
     struct options options = {.method = "POST"};

@@ -10,6 +10,7 @@
 #include "support/client.h"
 #include "support/cold_file.h"
 #include "support/fake_clock.h"
+#include "support/files.h"
 
 #define GET(fields) "GET / HTTP/1.1\r\nHost: x\r\n" fields "\r\n"
 #define LARGE       (16 << 20) /* bytes; the kernel buffers only a part of them */
@@ -17,7 +18,7 @@
 
 static struct {
     int fd; /* the application's own descriptor of the file */
-    char path[64];
+    char path[TEMPORARY_PATH];
     int code;           /* of bb_reply_file() */
     const char *length; /* Content-Length that the application sets, or NULL */
 } file;
@@ -31,8 +32,7 @@ static void write_file(size_t len)
 {
     char *bytes = malloc(len);
     for (size_t i = 0; i < len; i++) bytes[i] = letter_at(i);
-    strcpy(file.path, "/tmp/bontebok-test-XXXXXX");
-    file.fd = mkostemp(file.path, O_CLOEXEC);
+    file.fd = mkostemp(temporary_path(file.path), O_CLOEXEC);
     file.length = NULL;
     assert_true(file.fd >= 0);
     assert_int_equal(write(file.fd, bytes, len), len);

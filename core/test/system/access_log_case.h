@@ -7,17 +7,16 @@
 #include "support/client.h"
 #include "support/fail_file.h"
 #include "support/fake_clock.h"
-#include "support/file_content.h"
+#include "support/files.h"
 
 #define GET "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-static char directory[64], path[100], renamed[100];
+static char directory[TEMPORARY_PATH], path[100], renamed[100];
 
 static inline int begin(void **state)
 {
     (void)state;
-    strcpy(directory, "/tmp/bb_access_log_XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    assert_non_null(mkdtemp(temporary_path(directory)));
     snprintf(path, sizeof path, "%s/log", directory);
     snprintf(renamed, sizeof renamed, "%s/log.1", directory);
     return 0;

@@ -8,6 +8,7 @@
 
 #include "bontebok.h"
 #include "support/fail_file.h"
+#include "support/files.h"
 #include "system/file_source.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-static char directory[64];
+static char directory[TEMPORARY_PATH];
 
 static const char *path_to(const char *name)
 {
@@ -44,8 +45,7 @@ static int make_directory(void **state)
 {
     static const char *const directories[] = {"inside", "inside/deep", "inside-not", "outside"};
     (void)state;
-    strcpy(directory, "/tmp/bontebok-test-XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    assert_non_null(mkdtemp(temporary_path(directory)));
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         assert_int_equal(mkdir(path_to(directories[i]), 0700), 0);
     write_file("inside/file", "inside");

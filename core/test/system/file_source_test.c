@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "bontebok.h"
+#include "support/files.h"
 #include "system/file_source.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char directory[64];
+static char directory[TEMPORARY_PATH];
 
 static const char *path_to(const char *name)
 {
@@ -38,8 +39,7 @@ static void write_file(const char *name, const char *text)
 static int make_directory(void **state)
 {
     (void)state;
-    strcpy(directory, "/tmp/bontebok-test-XXXXXX");
-    assert_non_null(mkdtemp(directory));
+    assert_non_null(mkdtemp(temporary_path(directory)));
     write_file("file", "content");
     return 0;
 }

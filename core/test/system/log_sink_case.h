@@ -9,11 +9,11 @@
 
 #include "support/descriptors.h"
 #include "support/fail_file.h"
-#include "support/file_content.h"
+#include "support/files.h"
 #include "system/log_sink.h"
 
 struct place {
-    char directory[64];
+    char directory[TEMPORARY_PATH];
     char path[100]; /* in the directory */
     char other[100];
     int descriptors;
@@ -22,8 +22,7 @@ struct place {
 static inline int begin(void **state)
 {
     struct place *place = calloc(1, sizeof *place);
-    strcpy(place->directory, "/tmp/bb_log_sink_XXXXXX");
-    assert_non_null(mkdtemp(place->directory));
+    assert_non_null(mkdtemp(temporary_path(place->directory)));
     snprintf(place->path, sizeof place->path, "%s/log", place->directory);
     snprintf(place->other, sizeof place->other, "%s/log.1", place->directory);
     place->descriptors = open_descriptors();

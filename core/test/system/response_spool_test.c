@@ -14,13 +14,14 @@
 #include "support/descriptors.h"
 #include "support/fail_alloc.h"
 #include "support/fail_file.h"
+#include "support/files.h"
 #include "system/response_spool.h"
 
 #define MAX     (4 << 20)
 #define LARGEST (256 * 1024)
 
 struct fixture {
-    char directory[32];
+    char directory[TEMPORARY_PATH];
     struct bb__spool_budget budget;
     struct bb__response_spool response_spool;
     struct bb__buf out;
@@ -32,8 +33,7 @@ static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture->descriptors = open_descriptors();
-    strcpy(fixture->directory, "/tmp/bontebok-spool-XXXXXX");
-    assert_non_null(mkdtemp(fixture->directory));
+    assert_non_null(mkdtemp(temporary_path(fixture->directory)));
     fixture->budget.max = MAX;
     fixture->budget.directory = fixture->directory;
     bb__response_spool_start(&fixture->response_spool);

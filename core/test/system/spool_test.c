@@ -13,13 +13,14 @@
 #include "support/descriptors.h"
 #include "support/fail_alloc.h"
 #include "support/fail_file.h"
+#include "support/files.h"
 #include "system/spool.h"
 
 #define THRESHOLD 100
 #define MAX       1000
 
 struct fixture {
-    char directory[32];
+    char directory[TEMPORARY_PATH];
     struct bb__spool_budget budget;
     struct bb__spool spool;
     int descriptors;
@@ -29,8 +30,7 @@ static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     fixture->descriptors = open_descriptors();
-    strcpy(fixture->directory, "/tmp/bontebok-spool-XXXXXX");
-    assert_non_null(mkdtemp(fixture->directory));
+    assert_non_null(mkdtemp(temporary_path(fixture->directory)));
     fixture->budget.max = MAX;
     fixture->budget.threshold = THRESHOLD;
     fixture->budget.directory = fixture->directory;

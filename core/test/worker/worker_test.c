@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "support/files.h"
 #include "support/lanes.h"
 
 /* ---- clients in threads ---- */
@@ -79,11 +80,11 @@ static void test_lanes_step_aside_under_load(void **state)
 
 #define ROTATIONS 50
 
-static char directory[] = "/tmp/bb_worker_test_XXXXXX";
+static char directory[TEMPORARY_PATH];
 
-static const char *log_path(char path[64], int rotation)
+static const char *log_path(char path[100], int rotation)
 {
-    snprintf(path, 64, rotation > 0 ? "%s/log.%d" : "%s/log", directory, rotation);
+    snprintf(path, 100, rotation > 0 ? "%s/log.%d" : "%s/log", directory, rotation);
     return path;
 }
 
@@ -105,8 +106,8 @@ static void test_no_line_is_lost_between_two_logs(void **state)
     struct customer customers[CLIENTS];
     struct lanes lanes;
     unsigned lines = 0;
-    char path[64], renamed[64];
-    assert_non_null(mkdtemp(directory));
+    char path[100], renamed[100];
+    assert_non_null(mkdtemp(temporary_path(directory)));
     strcpy(settings.access_log, log_path(path, 0));
     strcpy(settings.access_log_format, "json");
     lanes_start(&lanes, 3, &settings);
