@@ -30,6 +30,13 @@ module Support
           .sort_by { |child| [child.started, child.pid] }
     end
 
+    # The live children of a process, their children, and so on.
+    def descendants(ancestor)
+      children = all.group_by(&:parent)
+      found = [*children[ancestor]]
+      found.each { |process| found.concat(children.fetch(process.pid, [])) }
+    end
+
     # Returns an Entry; nil if the process does not exist, if it is a zombie, or if the block returns false.
     def entry(pid)
       # The process name is in parentheses. The name can also contain spaces and parentheses, so the fields begin after

@@ -17,14 +17,13 @@ module Bench
       def initialize(name, url, connections, arguments)
         @name = name
         @connections = connections
-        @command = ["setsid", Build.load_tool, "--json", "--timeline", "-c", connections.to_s, *arguments, url]
+        @command = [Build.load_tool, "--json", "--timeline", "-c", connections.to_s, *arguments, url]
         @lines = []
       end
 
-      def run(seconds, keeper)
+      def run(seconds)
         before = Abuse.now
         IO.popen([*@command, "-d", seconds.to_s]) do |output|
-          keeper.note(output.pid)
           output.each_line { |text| before = note(JSON.parse(text), before) }
         end
         self

@@ -19,9 +19,8 @@ module Bench
       # A process of the server. role: :supervisor, :master or :worker.
       Member = Struct.new(:pid, :role)
 
-      def initialize(dir, keeper)
+      def initialize(dir)
         @dir = dir
-        @keeper = keeper
         @sanitized = Sanitized.new(dir).build
         @paths = %i[unix tcp].map { |transport| Load.address(transport, dir, "socket") }
       end
@@ -38,7 +37,6 @@ module Bench
         command = [*RUBY, @sanitized.executable, *OPTIONS, *listen, *logs, "--control", control, APP]
         @group = ProcessGroup.new(command, env: { **gems, **@sanitized.env }, address: paths.first,
                                            core: Abuse.cores, log: log_file)
-        @keeper.note(@group.pid)
         @group.ready? || abort(log)
       end
 

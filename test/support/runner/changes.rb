@@ -32,6 +32,7 @@ module Runner
       %r{\Atest/ext/} => %w[ext ext-rack lint],
       %r{\Abench/(stream_client/|support/build)} => %w[load lint],
       %r{\Abench/support/(crowd|decoy)} => %w[integration lint],
+      %r{\Abench/(canary\z|support/(aim|canary/))} => %w[unit lint],
       %r{\Adocs/(FORK_SAFETY|TROUBLESHOOTING)} => %w[integration interop lint],
       %r{\A(examples/|docs/(RAILS|SINATRA|LOGS|DEPLOYMENT))} => %w[interop lint],
       %r{\Adocs/(CONFIGURATION|decisions/0021)} => %w[unit lint],

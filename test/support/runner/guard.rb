@@ -10,9 +10,8 @@ module Runner
   # program ends by itself, by a signal (KILL as well), or because its parent ends. There are three processes:
   #
   # - The front is the process that was started. It passes signals on, and ends like the program.
-  # - The guard is the front's child, in a session of its own. It lives on if the front is killed, with its process
-  #   group or its terminal. If a descendant of the guard loses its parent, the guard becomes its parent, in whatever
-  #   session it is.
+  # - The guard is the front's child, in a session of its own. It lives on if the front is killed, or its process group.
+  #   If a descendant of the guard loses its parent, the guard becomes its parent, in whatever session it is.
   # - The program is the guard's child, in the guard's process group. TMPDIR is the run's own directory.
   class Guard
     # Seconds that the program has to end, from the first signal on.
@@ -23,8 +22,16 @@ module Runner
     PRCTL = { "x86_64-linux" => 157, "aarch64-linux" => 167 }.freeze
     PR_SET_CHILD_SUBREAPER = 36
 
-    # Returns in a new process, which is the program from now on. No other thread may run.
-    def self.keep(patience: PATIENCE) = new(patience).keep
+    class << self
+      # Returns in a new process, which is the program from now on. No other thread may run.
+      def keep(patience: PATIENCE) = new(patience).keep
+
+      # Makes this process the parent of each descendant that loses its parent. Ruby may have no syscall one day.
+      def adopt_orphans
+        number = PRCTL[RUBY_PLATFORM[/\A\w+-linux/]]
+        syscall(number, PR_SET_CHILD_SUBREAPER, 1) if number && respond_to?(:syscall, true)
+      end
+    end
 
     def initialize(patience)
       @patience = patience
@@ -50,8 +57,7 @@ module Runner
     # in the paths of unix sockets.
     def prepare
       Process.setsid
-      number = PRCTL[RUBY_PLATFORM[/\A\w+-linux/]]
-      syscall(number, PR_SET_CHILD_SUBREAPER, 1) if number
+      Guard.adopt_orphans
       @directory = File.join(Dir.tmpdir, "bontebok-#{rand(36**6).to_s(36)}")
       Dir.mkdir(@directory)
       File.chmod(0o1777, @directory)
@@ -87,23 +93,16 @@ module Runner
       limit = now + LIMIT
       until now > limit
         nil while Process.wait(-1, Process::WNOHANG)
-        descendants.each { |pid| kill(pid) }
+        Support::ProcessTable.descendants(Process.pid).each { |process| kill(process.pid) }
         sleep 0.01
       end
     rescue Errno::ECHILD
       nil
     end
 
-    def descendants
-      children = Support::ProcessTable.all.group_by(&:parent)
-      found = [Process.pid]
-      found.each { |pid| found.concat(children.fetch(pid, []).map(&:pid)) }
-      found.drop(1)
-    end
-
     def kill(pid)
       Process.kill("KILL", pid)
-    rescue Errno::ESRCH
+    rescue Errno::ESRCH, Errno::EPERM
       nil
     end
 
