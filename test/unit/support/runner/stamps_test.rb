@@ -67,6 +67,15 @@ class StampsTest < Support::TestCase
     assert_equal same, digest("core")
   end
 
+  def test_the_directory_of_a_run_is_no_input
+    former = ENV.fetch("TMPDIR", nil)
+    same = digest("core")
+    ENV["TMPDIR"] = temp_dir
+    assert_equal same, digest("core")
+  ensure
+    ENV["TMPDIR"] = former
+  end
+
   def test_the_machine_is_an_input
     assert_input("variable") { ENV["BONTEBOK_TEST_VARIABLE"] = "1" }
     assert_input("gems") { temp_file("Gemfile.lock", "changed") }
