@@ -18,5 +18,18 @@ Signal.trap("HUP", "DEFAULT")
 # If TMPDIR cannot be written to, tests and their servers use the same other directory, and the servers do not warn.
 ENV["TMPDIR"] = Dir.tmpdir if ENV.key?("TMPDIR")
 
+# A test without an assertion fails, because it cannot fail otherwise. `flunk` and `skip` raise, so they count.
+module Asserting
+  def run
+    result = super
+    return result if result.assertions.positive? || result.failures.any?
+
+    result.failures << Minitest::Assertion.new("the test has no assertion")
+    result.failures.last.set_backtrace([result.source_location.join(":")])
+    result
+  end
+end
+
+Minitest::Test.prepend(Asserting)
 Support::Costs.begin
 Minitest.after_run { Support::ChildProcess.kill_all }

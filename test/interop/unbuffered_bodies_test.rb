@@ -59,7 +59,7 @@ class UnbufferedBodiesTest < Interop::TestCase
       client.write("#{head(path, MIB)}the first part")
       @server.wait_for_output(/#{path} has begun/)
       client.close
-      @server.wait_for_output(/#{path} has ended early/)
+      assert @server.wait_for_output(/#{path} has ended early/)
     end
   end
 

@@ -35,6 +35,7 @@ class ProcessTogetherTest < Support::TestCase
     eventually(10, "release 2") { releases(server, 5).include?(2) }
     open_gate
     server.wait_for_output(/w2 g2 ready/)
+    assert_serves 2, server
   end
 
   def test_a_worker_that_fails_twice_ends_the_deploy_with_its_error

@@ -66,7 +66,7 @@ class RejectedRequestsTest < Support::TestCase
 
   def test_the_number_is_logged_a_second_later_although_no_request_comes
     server = start("%>s")
-    5.times { ask(server, "#{GET}\r\n") }
+    5.times { assert_equal 400, ask(server, "#{GET}\r\n") }
     eventually(seen: -> { server.output.text }) { logged(server, "no Host field") == 5 }
   end
 

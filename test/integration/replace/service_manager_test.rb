@@ -59,7 +59,7 @@ class ServiceManagerTest < Support::TestCase
     wait_for_states("READY", "RELOADING", "RELOADING")
     open_gate
     eventually(10, "the end of the reload") { @manager.states.last == "READY" }
-    server.stop
+    assert_predicate server.stop, :success?
   end
 
   def test_one_process_tells_each_signal
@@ -69,7 +69,7 @@ class ServiceManagerTest < Support::TestCase
       server.signal(signal)
       wait_for_states("READY", *%w[RELOADING READY] * count)
     end
-    server.stop
+    assert_predicate server.stop, :success?
   end
 
   def test_one_process_tells_the_same

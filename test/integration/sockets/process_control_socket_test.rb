@@ -63,7 +63,7 @@ class ControlSocketTest < Support::TestCase
     [%w[-w 1], %w[-w 0]].each do |args|
       server = start_bontebok(directory: directory, args: args, rackup: GATED_APP)
       server.wait_for_output(/no commands are taken: there is no directory tmp to write to, and Control is not set$/)
-      server.stop
+      assert_predicate server.stop, :success?
     end
   end
 

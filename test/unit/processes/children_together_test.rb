@@ -57,6 +57,7 @@ class ChildrenTogetherTest < Support::TestCase
     mind_until { @keeper.whole? }
     @keeper.more
     mind_until { @started.size == 3 && @keeper.whole? }
+    refute_match(/ended|killed/, logged)
   end
 
   def test_a_number_whose_children_fail_twice_in_a_row_is_hopeless

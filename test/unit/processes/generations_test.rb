@@ -109,6 +109,7 @@ class GenerationsTest < Support::TestCase
     mind_until { @started[1].reached?(:loaded) }
     Process.kill("KILL", @started[0].pid)
     mind_until { @started[1].reached?(:ready) }
+    assert_alive @started[1]
   end
 
   def test_a_stop_ends_both_generations

@@ -159,7 +159,7 @@ class SteeringTest < Support::ListenersCase
   end
 
   def assert_ends(steering)
-    eventually { steering.over? }
+    assert(eventually { steering.over? })
   end
 
   # Returns the results one after the other, and then the last one again. Counts the calls.
