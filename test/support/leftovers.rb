@@ -9,10 +9,12 @@
 
 require_relative "process_table"
 
-# This process and its ancestors do not count.
+# This process and its ancestors do not count. Nor does a process that is ending: it has no command line any more.
 def leftovers(sessions)
   family = ancestors(Process.pid)
-  Support::ProcessTable.all.select { |process| sessions.include?(process.session) && !family.include?(process.pid) }
+  Support::ProcessTable.all.select do |process|
+    sessions.include?(process.session) && !family.include?(process.pid) && !process.command.empty?
+  end
 end
 
 def ancestors(pid)
