@@ -19,7 +19,7 @@ class LoadKillingTest < Support::TestCase
   # process, so only slow requests can keep all workers busy.
   APPLICATION_SECONDS = 'id.end_with?("0") ? 0.06 : 0.004'
 
-  %i[tcp unix].each do |transport|
+  Support::Length.of(%i[tcp], %i[tcp unix]).each do |transport|
     define_method("test_killed_workers_lose_only_the_requests_in_their_hands_over_#{transport}") do
       server = start_bontebok(listen: transport, args: ARGUMENTS, rackup: application_of(APPLICATION_SECONDS))
       server.wait_for_output(/ ready in /)

@@ -10,7 +10,7 @@ class ProcessRenewalTest < Support::TestCase
 
   # The requests of each of the two load generators, and their requests per second. The load lasts long enough for
   # several replacements.
-  REQUESTS = Support::Length.of(4000, 8000)
+  REQUESTS = Support::Length.of(2000, 8000)
   RATE = Support::Length.of(1000, 2000)
   PID_APP = "run ->(_) { [200, {}, [Process.pid.to_s]] }\n"
 
