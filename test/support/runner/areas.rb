@@ -18,23 +18,27 @@ module Runner
       "system" => %w[integration:{signals,start}/*],
       "workers" => %w[ext conform integration:{faults,signals,embedded}/*]
     }.freeze
-    # { pattern of a changed path => groups, and patterns of test files as group:pattern }. own: the file itself. The
-    # first pattern that matches counts; without a match, Changes::TABLE.
+    # { pattern of a changed path => groups, and patterns of test files as group:pattern }. own: the file itself. users:
+    # the test files that load the file. The first pattern that matches counts; without a match, Changes::TABLE.
     TABLE = {
-      %r{\Atest/(unit|ext|conform|integration|interop|timing)/(?!.*/?support/).*_test\.rb\z} => %w[own lint],
+      %r{\Atest/(unit|ext|conform|integration|interop|timing|soak)/.*_test\.rb\z} => %w[own lint],
+      %r{\Atest/\w+/support/.*\.rb\z} => %w[users lint],
+      %r{\A(bin/test\z|test/support/run(ner/|\.rb))} => %w[unit:support/**/* lint],
+      %r{\Atest/(support/|support\.rb|test_helper\.rb)} => %w[unit:support/**/* conform lint integration:signals/*],
       %r{\Acore/src/(base|http|log)/} => %w[core arm64 fuzz ext conform lint integration:logs/*],
       %r{\Acore/(src|include)/} => %w[core threads ext conform lint integration:{faults,files,limits}/*],
       %r{\Aext/} => %w[ext conform lint integration:{embedded,files}/*],
+      %r{\Alib/bontebok/cli/bench_} => %w[load unit:cli/**/* lint],
       %r{\Aexe/} => %w[lint integration:{signals,start}/*]
     }.freeze
 
     class << self
       # Returns { name of a group => test files; nil: the whole group } for the paths. all: the default groups.
       def selection(paths, all)
-        targets = paths.flat_map { |path| targets_of(path, all).map { |target| target == "own" ? own(path) : target } }
+        targets = paths.flat_map { |path| targets_of(path, all).flat_map { |target| resolved(target, path) } }
         whole, parts = targets.uniq.partition { |target| !target.include?(":") }
         chosen = parts.group_by { |part| part[/\A[^:]+/] }
-                      .transform_values { |targets_of_group| targets_of_group.flat_map { |target| files(target) } }
+                      .transform_values { |targets_of_group| targets_of_group.flat_map { |target| files(target) }.uniq }
         chosen.reject { |_group, found| found.empty? }.merge(whole.to_h { |group| [group, nil] })
       end
 
@@ -45,15 +49,34 @@ module Runner
 
       private
 
+      def resolved(target, path)
+        case target
+        when "own" then [target_of(path)]
+        when "users" then users(path).map { |file| target_of(file) }
+        else [target]
+        end
+      end
+
       # nil: no such directory.
       def area(path)
         name = path.split("/")[2]
         INTEGRATION[name]&.+(["unit:#{name}/**/*", "lint"])
       end
 
-      def own(path)
-        group, file = path.match(%r{\Atest/(\w+)/(.*)_test\.rb\z}).captures
-        "#{group}:#{file}"
+      def target_of(path)
+        path.match(%r{\Atest/(\w+)/(.*)_test\.rb\z}).captures.join(":")
+      end
+
+      # The test files that load this file, also by way of other files. Not those of soak, which take minutes.
+      def users(path, known = [path])
+        group, name = path.match(%r{\Atest/(\w+)/(.*)\.rb\z}).captures
+        near = /^ *require(_relative)? ".*\b#{File.basename(name)}"/
+        far = %r{^ *require_relative ".*/#{group}/#{name}"}
+        loading = (Dir.glob("test/**/*.rb") - Dir.glob("test/soak/**/*.rb")).select do |file|
+          File.read(file).match?(file.start_with?("test/#{group}/") ? near : far)
+        end - known
+        tests, others = loading.partition { |file| file.end_with?("_test.rb") }
+        tests + others.flat_map { |file| users(file, known.concat(loading)) }
       end
 
       def files(target)

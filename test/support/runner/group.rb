@@ -24,8 +24,8 @@ module Runner
 
     # files: the test files to run; nil: all. A group of jobs that are no test files runs whole.
     def choose(at_length, files = nil)
-      @part = !files.nil? && !at_length && @by_default&.arity != 0
       make = at_length || !default? ? @at_length : @by_default
+      @part = !files.nil? && make.arity != 0
       @jobs = @part ? make.call(files) : make.call
     end
 

@@ -12,7 +12,6 @@ module Runner
     # Rack::BodyProxy, Rack::Events and Rack::Sendfile.
     RACK_FILES = "{request/env*,response/{lint,body_proxy,x_sendfile}}"
     RACK_GEMFILES = Dir[File.expand_path("../../../gemfiles/rack[0-9]*.gemfile", __dir__)].freeze
-    # Files with tests of a single process that show what the build without Linux changes.
     VALGRIND = { "BONTEBOK_TEST_TIME_FACTOR" => "20" }.freeze
     LONG = { "BONTEBOK_TEST_LONG" => "1" }.freeze
     KILLING = { "BONTEBOK_TEST_KILLING" => "30" }.freeze
@@ -68,7 +67,7 @@ module Runner
                 jobs: ->(only = nil) { files("timing/*", only) },
                 full: -> { files("timing/*", env: LONG.merge(KILLING)) }, alone: true),
       Group.new("soak", "long runs under load: no request is lost, no sanitizer has anything to say",
-                full: -> { files("soak/*", env: LONG) + [Job.new("bench/soak", "--seconds", "120")] }, alone: true)
+                full: ->(only = nil) { soak(only) }, alone: true)
     ].freeze
 
     def all = ALL
@@ -95,6 +94,10 @@ module Runner
     def integration(only = nil, **more) = files("integration/**/*", only, processes: 4, cores: WAITING, **more)
 
     def interop(only = nil, **more) = files("interop/*", only, processes: 2, cores: WAITING, **more)
+
+    def soak(only = nil)
+      files("soak/*", only, env: LONG) + (only ? [] : [Job.new("bench/soak", "--seconds", "120")])
+    end
 
     def rubocop = [Job.new("bundle", "exec", "rubocop")]
 

@@ -10,7 +10,17 @@ class AreasTest < Support::TestCase
 
   def test_a_test_file_runs_alone
     assert_equal({ "unit" => ["test/unit/cli/cli_test.rb"], "lint" => nil }, selection("test/unit/cli/cli_test.rb"))
-    assert_equal %w[integration interop timing lint], selection("test/integration/support/releases.rb").keys
+    assert_equal %w[soak lint], selection("test/soak/soak_test.rb").keys
+  end
+
+  # Also by way of another file, and in another group.
+  def test_a_support_file_runs_the_tests_that_load_it
+    chosen = selection("test/integration/support/process_tree.rb")
+    assert_equal %w[integration lint timing], chosen.keys.sort
+    assert_includes chosen["integration"], "test/integration/replace/control_test.rb"
+    assert_includes chosen["timing"], "test/timing/load_kill_test.rb"
+    refute_includes chosen["integration"], "test/integration/start/check_test.rb"
+    refute_includes selection("test/interop/support/test_case.rb").keys, "integration"
   end
 
   def test_a_file_of_lib_runs_the_tests_of_its_area
@@ -22,7 +32,7 @@ class AreasTest < Support::TestCase
   end
 
   def test_a_whole_group_includes_its_files
-    chosen = selection("lib/bontebok/workers/worker.rb", "lib/bontebok/processes/child.rb", "bin/test")
+    chosen = selection("lib/bontebok/workers/worker.rb", "lib/bontebok/processes/child.rb", "Gemfile")
     assert_equal ALL.sort, chosen.keys.sort
     assert_empty chosen.values.compact
   end
