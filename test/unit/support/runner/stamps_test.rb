@@ -81,7 +81,8 @@ class StampsTest < Support::TestCase
     assert_input("gems") { temp_file("Gemfile.lock", "changed") }
     assert_input("packages") { temp_file("status", "changed") }
     former = digest("core")
-    stubs = { nprocessors: [Etc, 99], uname: [Etc, { release: "99" }], uid: [Process, 99], pwd: [Dir, "/elsewhere"] }
+    stubs = { nprocessors: [Etc, 99], uname: [Etc, { release: "99" }], uid: [Process, 99], pwd: [Dir, "/elsewhere"],
+              ruby: [RbConfig, "/elsewhere"] }
     stubs.each { |name, (one, value)| one.stub(name, value) { refute_equal former, digest("core"), name } }
   ensure
     ENV.delete("BONTEBOK_TEST_VARIABLE")
