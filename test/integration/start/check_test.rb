@@ -26,14 +26,14 @@ class CheckTest < Support::TestCase
   end
 
   def test_all_faults_are_reported
-    args = %w[-w many -t 0 --access-log - --pidfile none/a.pid --user nobody-here --spool-dir /none gone.ru]
+    args = %w[-w many -t 0 --access-log - --pidfile none/a.pid --user nobody-here --spool-dir /proc/none gone.ru]
     args.push("--access-log-format", "%{a")
     assert_equal <<~TEXT, check(*args, status: 2, stream: :stderr)
       bontebok: command line: MaxWorkers wants auto or a whole number from 0 to 1024, not "many"
       bontebok: command line: Threads wants a whole number from 1 to 64, not "0"
       bontebok: command line: there is no user nobody-here
       bontebok: cannot read the rackup file #{File.realpath(temp_dir)}/gone.ru: No such file or directory
-      bontebok: SpoolDir /none cannot be written to: No such file or directory
+      bontebok: SpoolDir /proc/none cannot be written to: No such file or directory
       bontebok: access log: format: no } after %{a
       bontebok: cannot write the file #{File.realpath(temp_dir)}/none/a.pid: its directory does not exist
     TEXT
@@ -41,11 +41,11 @@ class CheckTest < Support::TestCase
 
   def test_a_fault_hides_no_other
     temp_file("c.rb", "frobnicate 1\nlisten '0.0.0.0:99999', 'unix:none/a.sock'\naccess_log 'none/a.log'\n" \
-                      "directory '/none'\nsocket_owner 'nobody-here'\naccess_log_format '%{a'\n")
+                      "directory '/proc/none'\nsocket_owner 'nobody-here'\naccess_log_format '%{a'\n")
     assert_equal <<~TEXT, check("-c", "c.rb", "--frobnicate", listen: nil, status: 2, stream: :stderr)
       bontebok: unknown option --frobnicate. See bontebok --help.
       bontebok: c.rb:1: unknown option frobnicate
-      bontebok: c.rb:4: cannot change to the directory /none: No such file or directory
+      bontebok: c.rb:4: cannot change to the directory /proc/none: No such file or directory
       bontebok: c.rb:2: Listen wants a port from 0 to 65535, not "0.0.0.0:99999"
       bontebok: c.rb:5: SocketOwner wants a user and a group that exist, not "nobody-here"
       bontebok: c.rb:6: access log: format: no } after %{a
@@ -58,7 +58,7 @@ class CheckTest < Support::TestCase
   def test_the_syntax_of_the_application_and_missing_directories
     temp_file("a.ru", "raise\nrun (\n")
     assert_match(/\Abontebok: \S+a.ru:[23]: syntax error/, check("a.ru", status: 1, stream: :stderr))
-    assert_match(%r{^command line: XSendfile: the directory /none does not exist$}, check("--x-sendfile", "/none"))
+    assert_match(%r{^command line: XSendfile: the directory /proc/none does not exist$}, check("--x-sendfile", "/proc/none"))
   end
 
   # These files are only opened to append. A file that is not there needs a directory that can be written to.

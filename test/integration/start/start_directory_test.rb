@@ -46,7 +46,7 @@ class StartDirectoryTest < Support::TestCase
       on_booted { puts "hook on_booted" }
       after_stopped do
         File.unlink("#{ruby}")
-        File.write("#{ruby}", "#!/no/such/program\n", perm: 0o755)
+        File.write("#{ruby}", "#!/proc/none\n", perm: 0o755)
       end
     RUBY
     server = start_in("current", "-w", "0", "--pidfile", "#{temp_dir}/pid", "--graceful-timeout", "500ms", ruby: ruby)

@@ -103,7 +103,8 @@ class RackupOptionsTest < Support::TestCase
     config = config(ConfigFile: path, MaxWorkers: "8", Threads: "3", Path: "/tmp/typed.sock")
     assert_equal [2, 3, "unix:/tmp/file.sock"], [config.workers, config[:threads], config[:listen].join]
     assert_equal "development", config[:environment], "what the application was loaded with"
-    assert_fails "cannot read the configuration file /nonexistent.rb", 1, ConfigFile: "/nonexistent.rb"
+    path = "#{temp_dir}/missing.rb"
+    assert_fails "cannot read the configuration file #{path}", 1, ConfigFile: path
   end
 
   def test_an_unknown_option_is_an_error

@@ -65,8 +65,8 @@ class CLITest < Support::TestCase
 
   def test_a_fault_is_one_line_on_stderr
     assert_equal [2, "", "bontebok: unknown option --nonsense. See bontebok --help.\n"], run_cli("--nonsense")
-    assert_equal [1, "", "bontebok: cannot read the rackup file /nonexistent.ru: No such file or directory\n"],
-                 run_cli("/nonexistent.ru")
+    path = "#{temp_dir}/missing.ru"
+    assert_equal [1, "", "bontebok: cannot read the rackup file #{path}: No such file or directory\n"], run_cli(path)
   end
 
   private

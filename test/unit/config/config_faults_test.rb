@@ -11,7 +11,7 @@ class ConfigFaultsTest < Support::TestCase
       max_workers twist
       threads 1, 2
       backlog 7
-      directory "/none"
+      directory "/proc/none"
       nothing do raise end
       keepalive_timeout "soon"
     RUBY

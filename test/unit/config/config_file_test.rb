@@ -117,7 +117,7 @@ class ConfigFileTest < Support::TestCase
     Dir.mkdir("#{temp_dir}/here/too")
     read("directory '..'\ndirectory 'here/too'\n")
     assert_equal File.realpath("#{temp_dir}/here/too"), Dir.pwd
-    assert_fault 1, ":1: cannot change to the directory /none: No such file or directory", "directory '/none'"
+    assert_fault 1, ":1: cannot change to the directory /proc/none: No such file or directory", "directory '/proc/none'"
   ensure
     Dir.chdir(before)
   end
@@ -158,8 +158,9 @@ class ConfigFileTest < Support::TestCase
   end
 
   def test_a_missing_file_is_an_error
-    error = assert_raises(Bontebok::StartError) { open_file("/nonexistent/c.rb") }
-    assert_equal ["cannot read the configuration file /nonexistent/c.rb: No such file or directory", 1],
+    path = "#{temp_dir}/missing/c.rb"
+    error = assert_raises(Bontebok::StartError) { open_file(path) }
+    assert_equal ["cannot read the configuration file #{path}: No such file or directory", 1],
                  [error.message, error.exit_status]
   end
 

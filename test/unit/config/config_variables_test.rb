@@ -57,7 +57,7 @@ class ConfigVariablesTest < Support::TestCase
   # A root's TMPDIR may be closed to the user of the option User.
   def test_another_directory_replaces_a_tmpdir_that_cannot_be_written_to
     file = temp_file("file")
-    { "/none" => "No such file or directory", file => "Not a directory" }.each do |path, reason|
+    { "/proc/none" => "No such file or directory", file => "Not a directory" }.each do |path, reason|
       config = config(env: { "TMPDIR" => path })
       assert_equal ["/tmp", "instead of TMPDIR"], [config[:spool_dir], config.source(:spool_dir)]
       assert_equal ["TMPDIR #{path} cannot be written to: #{reason}. Temporary files are made in /tmp"], config.warnings
@@ -74,9 +74,9 @@ class ConfigVariablesTest < Support::TestCase
   end
 
   def test_a_spool_dir_of_the_user_is_never_replaced
-    config = config({ spool_dir: ["/none"] }, env: { "TMPDIR" => "/nowhere" })
-    assert_equal ["/none", []], [config[:spool_dir], config.warnings]
-    assert_equal "SpoolDir /none cannot be written to: No such file or directory", refusal(config)
+    config = config({ spool_dir: ["/proc/none"] }, env: { "TMPDIR" => "/proc/nowhere" })
+    assert_equal ["/proc/none", []], [config[:spool_dir], config.warnings]
+    assert_equal "SpoolDir /proc/none cannot be written to: No such file or directory", refusal(config)
   end
 
   def test_without_any_directory_the_message_says_what_to_set

@@ -127,8 +127,8 @@ class PidfileTest < Support::TestCase
   end
 
   def test_a_file_that_cannot_be_written_is_an_error
-    error = assert_raises(Bontebok::StartError) { Bontebok::Pidfile.new("/none/a.pid").write }
-    assert_equal "cannot write the file /none/a.pid: its directory does not exist", error.message
+    error = assert_raises(Bontebok::StartError) { Bontebok::Pidfile.new("/proc/none/a.pid").write }
+    assert_equal "cannot write the file /proc/none/a.pid: its directory does not exist", error.message
     Dir.mkdir(@path)
     assert_raises(Bontebok::StartError) { @pidfile.write }
     assert_equal ["bontebok.pid"], Dir.children(temp_dir)

@@ -79,7 +79,7 @@ class AppLoaderTest < Support::TestCase
   end
 
   def test_check_finds_a_missing_file_and_a_directory
-    { "/nonexistent/config.ru" => "No such file or directory", temp_dir => "Is a directory" }.each do |path, reason|
+    { "#{temp_dir}/missing.ru" => "No such file or directory", temp_dir => "Is a directory" }.each do |path, reason|
       error = assert_raises(Bontebok::StartError) { Bontebok::AppLoader.new(path, nil).check }
       assert_equal "cannot read the rackup file #{path}: #{reason}", error.message
     end

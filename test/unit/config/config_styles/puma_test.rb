@@ -89,7 +89,7 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal 8, values("_load_from '#{temp_file('sub/alias.rb', 'workers 8')}'")[:max_workers]
     assert_equal before, values("directory '#{temp_dir}/sub'\npidfile Dir.pwd\n")[:pidfile]
     assert_equal File.realpath("#{temp_dir}/sub"), Dir.pwd
-    assert_fault ":1: cannot change to the directory /none: No such file or directory", "directory '/none'", 1
+    assert_fault ":1: cannot change to the directory /proc/none: No such file or directory", "directory '/proc/none'", 1
   ensure
     Dir.chdir(before)
   end
