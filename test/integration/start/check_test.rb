@@ -58,7 +58,8 @@ class CheckTest < Support::TestCase
   def test_the_syntax_of_the_application_and_missing_directories
     temp_file("a.ru", "raise\nrun (\n")
     assert_match(/\Abontebok: \S+a.ru:[23]: syntax error/, check("a.ru", status: 1, stream: :stderr))
-    assert_match(%r{^command line: XSendfile: the directory /proc/none does not exist$}, check("--x-sendfile", "/proc/none"))
+    assert_match(%r{^command line: XSendfile: the directory /proc/none does not exist$},
+                 check("--x-sendfile", "/proc/none"))
   end
 
   # These files are only opened to append. A file that is not there needs a directory that can be written to.

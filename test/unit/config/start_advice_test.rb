@@ -6,7 +6,8 @@ require "bontebok/config/config"
 # Tests the hints about missing directories and RAILS_ENV. config_style_defaults_test.rb tests those about unread files.
 class StartAdviceTest < Support::TestCase
   def test_missing_directories_are_told
-    path = temp_file("a.rb", "x_sendfile ['/usr', '/proc/none', '/files=/proc/gone']\nrestart_file '/proc/lost/restart.txt'\n")
+    path = temp_file("a.rb", "x_sendfile ['/usr', '/proc/none', '/files=/proc/gone']\n" \
+                             "restart_file '/proc/lost/restart.txt'\n")
     assert_equal ["#{path}:1: XSendfile: the directory /proc/none does not exist",
                   "#{path}:1: XSendfile: the directory /proc/gone does not exist",
                   "#{path}:2: RestartFile: the directory /proc/lost does not exist"], advice(config_file: [path])
