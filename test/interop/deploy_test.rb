@@ -21,7 +21,7 @@ class DeployInteropTest < Support::TestCase
     .each do |name, command|
       define_method("test_#{name.tr(' ', '_')}_finds_the_gems_of_each_release") do
         release(1, files("~> 2.2.0"))
-        server = start_current("-w", "1", "--keep-former", "60s", "--control", "#{temp_dir}/control",
+        server = start_current("-w", "1", "--keep-former", "10m", "--control", "#{temp_dir}/control",
                                command: command, env: CLEAN)
         assert_serves_rack 2, server, 1
         release(2, files("~> 3.0"))
@@ -45,7 +45,7 @@ class DeployInteropTest < Support::TestCase
 
   def assert_serves_rack(version, server, number)
     expected = "rack #{version} in #{File.realpath(temp_dir)}/releases/#{number}" # the directory may be gone
-    assert(eventually(10, expected, seen: -> { server.output.text }) { server.get.body == expected })
+    assert(eventually(expected, seen: -> { server.output.text }) { server.get.body == expected })
   end
 
   def assert_command(output, *args)

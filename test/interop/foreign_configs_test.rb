@@ -12,8 +12,7 @@ class ForeignConfigsTest < Interop::TestCase
     pidfile = File.join(temp_dir, "server.pid")
     server = start_bontebok(directory: Interop::RailsApp.prepare, listen: nil,
                             args: %w[-c config/puma.rb -E production],
-                            env: Interop::RailsApp.environment.merge("PORT" => "0", "PIDFILE" => pidfile),
-                            limit: Interop::RailsApp::BOOT_LIMIT)
+                            env: Interop::RailsApp.environment.merge("PORT" => "0", "PIDFILE" => pidfile))
     server.wait_for_output(/ ready in \d+ ms$/)
     assert_match(/production: 1 worker of 3 threads$/, server.output.text)
     assert_equal [server.pid, 200], [File.read(pidfile).to_i, up(server.address).status]
@@ -49,7 +48,7 @@ class ForeignConfigsTest < Interop::TestCase
   def up(address)
     Support::Client.open(address) do |client|
       client.request("GET", "/up", { "Host" => "localhost", "X-Forwarded-Proto" => "https", "Connection" => "close" })
-      client.read_response(60)
+      client.read_response
     end
   end
 end

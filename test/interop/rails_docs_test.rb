@@ -18,11 +18,11 @@ class RailsDocsTest < Support::TestCase
 
   def test_the_file_is_checked_and_serves
     check = bontebok("--check")
-    check.wait(Interop::RailsApp::BOOT_LIMIT)
+    check.wait
     check.output.wait_for_end
     assert_equal [0, ""], [check.status.exitstatus, check.output.text(:stderr)]
     bontebok
-    eventually(Interop::RailsApp::BOOT_LIMIT, "ready", seen: -> { log }) { log.match?(/ ready in \d+ ms$/) }
+    eventually("ready", seen: -> { log }) { log.match?(/ ready in \d+ ms$/) }
     refute_match(/ (?:warn|error) /, log)
     assert_equal 200, get("/up").status
     sent = get("/robots.txt")

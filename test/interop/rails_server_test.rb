@@ -10,8 +10,6 @@ require_relative "support/rails_app"
 class RailsServerTest < Support::TestCase
   include Interop::Ends
 
-  TIMEOUT = Interop::RailsApp::BOOT_LIMIT
-
   def setup
     FileUtils.cp_r(File.join(Interop::RailsApp.prepare, "."), temp_dir)
     temp_file("config/routes.rb", <<~RUBY)
@@ -55,7 +53,7 @@ class RailsServerTest < Support::TestCase
     write_controller("render plain: defined?(GIVEN) ? GIVEN.inspect : 'not yet'")
     assert_equal "not yet", get(server).body
     File.write(File.join(temp_dir, "tmp/restart.txt"), "")
-    server.wait_for_output(%r{tmp/restart.txt has changed: the process is executed again.* ready in \d+ ms$}m, TIMEOUT)
+    server.wait_for_output(%r{tmp/restart.txt has changed: the process is executed again.* ready in \d+ ms$}m)
     assert_equal "[]", get(server).body
     assert_equal server.pid.to_s, File.read(other)
     server.signal("TERM")
@@ -97,7 +95,7 @@ class RailsServerTest < Support::TestCase
     taken = TCPServer.new("127.0.0.1", 0)
     port = taken.local_address.ip_port
     server = rails_server("-p", port, ready: false)
-    assert_equal 1, server.wait(TIMEOUT).exitstatus
+    assert_equal 1, server.wait.exitstatus
     server.output.wait_for_end
     assert_includes server.output.text, "bontebok: cannot listen on 127.0.0.1:#{port}: Address already in use"
     refute_match BACKTRACE, server.output.text
@@ -110,8 +108,8 @@ class RailsServerTest < Support::TestCase
   def test_the_server_runs_as_a_daemon
     port = held_port
     started = rails_server("-d", "-p", port, ready: false)
-    assert_equal 0, started.wait(TIMEOUT).exitstatus
-    eventually(TIMEOUT) { answers?("127.0.0.1:#{port}") }
+    assert_equal 0, started.wait.exitstatus
+    eventually { answers?("127.0.0.1:#{port}") }
     daemon = Integer(File.read(pid_file))
     Process.kill("TERM", daemon)
     eventually { !File.exist?(pid_file) && !Support::ProcessTable.entry(daemon) }
@@ -125,7 +123,7 @@ class RailsServerTest < Support::TestCase
     command = [RbConfig.ruby, "bin/rails", "server", *using, "-b", "127.0.0.1", "-p", "0", *args.map(&:to_s)]
     server = Support::ServerProcess.new(*command, env: Interop::RailsApp.environment, chdir: temp_dir)
     children << server
-    server.wait_until_ready(TIMEOUT) if ready
+    server.wait_until_ready if ready
     server
   end
 

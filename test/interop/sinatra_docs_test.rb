@@ -14,9 +14,9 @@ class SinatraDocsTest < Support::TestCase
   def test_the_application_starts_the_server
     program = start_process(RbConfig.ruby, "app.rb", env: { "RUBYOPT" => "-rbundler/setup", "PORT" => held_port.to_s },
                                                      chdir: temp_dir)
-    program.wait_for_output(/has taken the stage on \d+ for development with backup from Bontebok$/, 30)
+    program.wait_for_output(/has taken the stage on \d+ for development with backup from Bontebok$/)
     # Sinatra knows the server a moment after this line, and ignores an INT before.
-    eventually(30, "the program does not wait") { Support::ProcessTable.asleep?(program.pid) }
+    eventually("the program does not wait") { Support::ProcessTable.asleep?(program.pid) }
     assert_equal 0, program.stop("INT").exitstatus
   end
 

@@ -4,8 +4,6 @@ require "test_helper"
 
 # Starts Sinatra applications with `ruby app.rb`. The Gemfile has no other server.
 class SinatraServerTest < Support::TestCase
-  TIMEOUT = 30
-
   def test_sinatra_finds_the_server_that_is_required_after_it
     assert_serves "require 'sinatra'\nrequire 'bontebok'\nget('/') { 'classic' }\n", "classic"
   end
@@ -35,7 +33,7 @@ class SinatraServerTest < Support::TestCase
     options = ["-o", "127.0.0.1", "-p", port, *args] if args
     child = start_process("bundle", "exec", "ruby", "app.rb", *options, env: environment.merge("PORT" => port),
                                                                         chdir: temp_dir)
-    child.wait_for_output(/has taken the stage on #{port} for development with backup from Bontebok$/, TIMEOUT)
+    child.wait_for_output(/has taken the stage on #{port} for development with backup from Bontebok$/)
     Support::Client.open(Support::Address.new("127.0.0.1:#{port}")) do |client|
       assert_equal body, client.get("/", "Connection" => "close").body
     end

@@ -103,7 +103,7 @@ class StartServerTest < Interop::HandoverCase
   private
 
   def await(process, line, count)
-    eventually(10, "#{count} times #{line}", seen: -> { process.output.text }) do
+    eventually("#{count} times #{line}", seen: -> { process.output.text }) do
       process.output.text.scan(line).size == count
     end
   end

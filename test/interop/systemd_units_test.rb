@@ -61,7 +61,7 @@ class SystemdUnitsTest < Support::TestCase
     rackup_file("config.ru", "run ->(_) { [200, {}, ['hello']] }")
     start("puma.service", { "/srv/app" => temp_dir })
     assert_equal "hello", Support::Client.body_from("unix:#{temp_dir}/puma.sock")
-    eventually(10, "signs of life") { @manager.messages.any? { |fields| fields.key?("WATCHDOG") } }
+    eventually("signs of life") { @manager.messages.any? { |fields| fields.key?("WATCHDOG") } }
     stop
   end
 
@@ -74,7 +74,7 @@ class SystemdUnitsTest < Support::TestCase
     env = { "NOTIFY_SOCKET" => @manager.path, "WATCHDOG_USEC" => "#{seconds}000000" }
     listen = name == "app.service" ? ["-l", "unix:#{temp_dir}/a.sock"] : []
     @server = start_process(*command(name, "ExecStart"), *listen, env: env, chdir: temp_dir)
-    eventually(10, "READY", seen: -> { @server.output.text }) { @manager.states.include?("READY") }
+    eventually("READY", seen: -> { @server.output.text }) { @manager.states.include?("READY") }
   end
 
   def stop

@@ -69,7 +69,7 @@ class DepartureSoakTest < Support::TestCase
   end
 
   def assert_nothing_lost(load, requests)
-    load.wait(60)
+    load.wait
     load.output.wait_for_end
     result = JSON.parse(load.output.text(:stdout))
     assert_equal LOST, result["errors"]

@@ -25,7 +25,7 @@ class DeployKillSoakTest < Support::TestCase
                          "--rate", RATE.to_s, "-d", (KILLS * 4).to_s, "--close", "http://#{server.address}/")
     workers_killed = KILLS.times.count { |number| kill_one(server, Random.new(Minitest.seed + number)) == :worker }
     load.signal("INT")
-    load.wait(30)
+    load.wait
     load.output.wait_for_end
     assert_lost_by(workers_killed, JSON.parse(load.output.text(:stdout)))
   end
@@ -53,7 +53,7 @@ class DeployKillSoakTest < Support::TestCase
   end
 
   def wait_for_one_generation(server)
-    eventually(30, "one generation", seen: -> { [server.group.map(&:command), server.output.text.lines.last(40)] }) do
+    eventually("one generation", seen: -> { [server.group.map(&:command), server.output.text.lines.last(40)] }) do
       masters = Support::ProcessTable.children(server.pid)
       masters.size == 1 && children_of(masters.first).size == WORKERS && server.get.status == 200
     end

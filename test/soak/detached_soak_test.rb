@@ -56,7 +56,7 @@ class DetachedSoakTest < Support::TestCase
     memory = Support::ProcessTable.memory_bytes(pid)
     run_each(address, COUNT)
 
-    eventually(30, "the release of the descriptors") { collect(address).first <= descriptors + LEFT }
+    eventually("the release of the descriptors") { collect(address).first <= descriptors + LEFT }
     assert_operator Support::ProcessTable.memory_bytes(pid), :<=, memory + MEMORY
   end
 

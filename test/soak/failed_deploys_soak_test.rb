@@ -43,7 +43,7 @@ class FailedDeploysSoakTest < Support::TestCase
       assert_match(/g#{index + 2} .*bad code \(RuntimeError\)/, command.output.text)
       assert_match(/^bontebok: the new master has (ended: exit status 1|failed before it was ready)$/,
                    command.output.text)
-      eventually(30, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
+      eventually("one master") { Support::ProcessTable.children(server.pid).size == 1 }
     end
     assert_command 0, "generation #{DEPLOYS + 2} serves\n", "deploy", "--wait"
     assert_command 0, "generation 1 serves again\n", "rollback", "--wait"

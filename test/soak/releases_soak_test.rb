@@ -65,7 +65,7 @@ class ReleasesSoakTest < Support::TestCase
     size = memory(server)
     DEPLOYS.times { |number| deploy_and_wait(number + FIRST + 2) }
     wait_for_two_masters(server)
-    assert(eventually(10, former, seen: -> { descriptors(server) }) { descriptors(server) <= former })
+    assert(eventually(former, seen: -> { descriptors(server) }) { descriptors(server) <= former })
     assert_operator memory(server) - size, :<, GROWTH
     assert_equal 0, server.stop.exitstatus
   end
@@ -82,7 +82,7 @@ class ReleasesSoakTest < Support::TestCase
       assert_command 0, SUPERVISOR, "deploy", "--supervisor"
     end
     assert_nothing_lost(load)
-    eventually(10) { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal former, descriptors(server)
     assert_equal 0, server.stop.exitstatus
   end
@@ -133,7 +133,7 @@ class ReleasesSoakTest < Support::TestCase
 
   def assert_release(number, server)
     expected = "#{RELEASES.fetch(number).join(' ')} #{File.realpath(temp_dir)}/releases/#{number}"
-    assert(eventually(10, expected, seen: -> { server.get.body }) { server.get.body == expected })
+    assert(eventually(expected, seen: -> { server.get.body }) { server.get.body == expected })
   end
 
   # Connections are kept, and new.
@@ -146,7 +146,7 @@ class ReleasesSoakTest < Support::TestCase
   def assert_nothing_lost(loads)
     loads.each do |load|
       load.signal("INT")
-      load.wait(30)
+      load.wait
       load.output.wait_for_end
       result = JSON.parse(load.output.text(:stdout))
       assert_equal LOST, result["errors"]
@@ -162,7 +162,7 @@ class ReleasesSoakTest < Support::TestCase
 
   # Waits until only the new and the kept master run.
   def wait_for_two_masters(server)
-    eventually(10) { Support::ProcessTable.children(server.pid).size == 2 }
+    eventually { Support::ProcessTable.children(server.pid).size == 2 }
   end
 
   # Of the supervisor. The connection of the last client may still be open.

@@ -21,7 +21,7 @@ class SoakTest < Support::TestCase
   # A worker is replaced when the former one has ended, which takes longer on a slow machine.
   def test_recycling_after_a_hundred_requests_loses_no_request
     start("--max-request-per-child", "100")
-    eventually(300, "50 replacements") do
+    eventually("50 replacements", limit: 300) do
       run_loads
       @server.output.text.scan(" ends after ").size >= 50
     end
@@ -66,7 +66,7 @@ class SoakTest < Support::TestCase
     loads = urls.flat_map { |url| [load_of(url), load_of(url, "--close")] }
     turns = 0
     while loads.any?(&:running?)
-      block_given? ? yield : eventually(60) { loads.none?(&:running?) }
+      block_given? ? yield : eventually { loads.none?(&:running?) }
       turns += 1
     end
     loads.each { |load| assert_nothing_lost(load) }
@@ -82,7 +82,7 @@ class SoakTest < Support::TestCase
   end
 
   def assert_nothing_lost(load)
-    load.wait(60)
+    load.wait
     load.output.wait_for_end
     result = JSON.parse(load.output.text(:stdout))
     assert_equal LOST, result["errors"], @server.output.text

@@ -12,7 +12,7 @@ module Support
       attr_reader :started
 
       # Runs a command to its end. Returns the ChildProcess, with its #status and #output.
-      def run(*argv, limit: 60, **options)
+      def run(*argv, limit: Deadline::DEFAULT_SECONDS, **options)
         child = new(*argv, **options)
         child.wait(limit)
         child.output.wait_for_end(limit)
@@ -86,7 +86,7 @@ module Support
 
     # Waits until the started process and all processes that it forked are gone.
     def wait_for_group(limit = Deadline::DEFAULT_SECONDS)
-      Eventually.eventually(limit, "the end of process group #{pid}") { group.empty? }
+      Eventually.eventually("the end of process group #{pid}", limit: limit) { group.empty? }
     rescue Timeout
       raise Timeout, "processes are left: #{group.map(&:command).inspect}:\n#{output.text}"
     end

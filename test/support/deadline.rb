@@ -7,7 +7,7 @@ module Support
   # BONTEBOK_TEST_TIME_FACTOR multiplies every limit, because tests under valgrind and on emulated machines are slow.
   class Deadline
     FACTOR = Float(ENV.fetch("BONTEBOK_TEST_TIME_FACTOR", "1"))
-    DEFAULT_SECONDS = 10
+    DEFAULT_SECONDS = 60
 
     # limit: a Deadline, or seconds from now. Returns a Deadline.
     def self.for(limit)

@@ -9,7 +9,7 @@ module Support
 
     # Calls the block until the result is true, and returns the result. Raises Timeout after the limit. The text of this
     # error contains `message` and the result of `seen`.
-    def eventually(limit = Deadline::DEFAULT_SECONDS, message = "the expected state", seen: nil)
+    def eventually(message = "the expected state", limit: Deadline::DEFAULT_SECONDS, seen: nil)
       deadline = Deadline.for(limit)
       interval, longest = INTERVALS
       loop do

@@ -9,6 +9,10 @@ module Support
   class TestCase < Minitest::Test
     include Eventually
 
+    # A worker that hangs is killed after GracefulTimeout, which is shorter than the limits of the tests. No test waits
+    # for the default (30 s).
+    HANGS = /^.* did not (?:end|finish) within 30(?:\.0)? s.*$/
+
     # A signal ends a test without its teardown.
     def run
       super
@@ -36,12 +40,12 @@ module Support
       temp_file(name, BontebokProcess::LINT + text)
     end
 
-    # Starts a server (see BontebokProcess). Waits at most `limit` seconds until the server listens; does not wait if
-    # ready is false. The server is stopped at the end of the test.
-    def start_bontebok(ready: true, limit: Deadline::DEFAULT_SECONDS, directory: temp_dir, **options)
+    # Starts a server (see BontebokProcess). Waits until the server listens; does not wait if ready is false. The server
+    # is stopped at the end of the test.
+    def start_bontebok(ready: true, directory: temp_dir, **options)
       server = BontebokProcess.new(directory, **options)
       children << server
-      server.wait_until_ready(limit) if ready
+      server.wait_until_ready if ready
       server
     end
 
@@ -60,7 +64,7 @@ module Support
     # Sends SIGSTOP to a process, and waits until all its threads are frozen.
     def stop_process(pid)
       Process.kill("STOP", pid)
-      eventually(10, "the stop of each thread") { ProcessTable.thread_states(pid) == ["T"] }
+      eventually("the stop of each thread") { ProcessTable.thread_states(pid) == ["T"] }
     end
 
     def before_teardown
@@ -84,7 +88,7 @@ module Support
     # Stops a child. Returns the text of the error; nil if there is none.
     def problem_of(child)
       child.stop
-      nil
+      child.output.text[HANGS]
     rescue Error => e
       e.message
     ensure

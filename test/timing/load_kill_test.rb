@@ -52,7 +52,7 @@ class LoadKillTest < Support::TestCase
   end
 
   def result_of(load)
-    load.wait(30)
+    load.wait
     load.output.wait_for_end
     JSON.parse(load.output.text(:stdout))
   end

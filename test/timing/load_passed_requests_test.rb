@@ -14,7 +14,7 @@ class LoadPassedRequestsTest < Support::TestCase
     server = start_bontebok(listen: :tcp, args: %w[-w 4 -t 1 -E production], rackup: application_of(0.0003))
     server.wait_for_output(/ ready in /)
     before = descriptors(server)
-    fates = asking(server) { eventually(60, "#{PASSED} passed") { passed >= PASSED } }
+    fates = asking(server) { eventually("#{PASSED} passed") { passed >= PASSED } }
     assert_empty fates.select(&:lost?)
     assert_equal fates.size, begun.size
     assert_no_more_descriptors(server, before)

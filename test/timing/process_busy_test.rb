@@ -65,7 +65,7 @@ class ProcessBusyTest < Support::TestCase
     waiting = kept.drop(1)
     before = sockets(server)
     waiting.each { |client| client.request("GET", "/") }
-    eventually(10, "all are in the queue") { sockets(server) == before - waiting.size }
+    eventually("all are in the queue") { sockets(server) == before - waiting.size }
     Process.kill("KILL", busy)
     temp_file("gate2")
     waiting.each { |client| assert_equal 200, client.read_response.status }

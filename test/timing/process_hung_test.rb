@@ -17,7 +17,7 @@ class ProcessHungTest < Support::TestCase
 
   def start(*args, rackup: APPLICATION)
     make_gate
-    start_bontebok(args: ["--request-timeout", "300ms", "--graceful-timeout", "60s", *args], rackup: rackup)
+    start_bontebok(args: ["--request-timeout", "300ms", "--graceful-timeout", "10m", *args], rackup: rackup)
   end
 
   # Each worker has one thread. Each request to /stuck hangs in a different worker.

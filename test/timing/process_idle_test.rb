@@ -16,7 +16,7 @@ class ProcessIdleTest < Support::TestCase
     request_at_gate(server) { assert_title worker, "bontebok worker 1 gen 1 busy" }
     assert_title worker, "bontebok worker 1 gen 1 idle"
     server.connect do |client|
-      eventually(10, "the worker to rest") { sleeps_while_quiet(client, worker, 0.2).zero? }
+      eventually("the worker to rest") { sleeps_while_quiet(client, worker, 0.2).zero? }
       assert_operator sleeps_while_quiet(client, worker, 2.2), :<=, 1
     end
   end

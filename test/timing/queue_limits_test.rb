@@ -49,7 +49,7 @@ class QueueLimitsTest < Support::TestCase
     block(server, client, "gate")
     2.times { assert_refused(send_request(server)) }
     Process.kill("CONT", stopped)
-    eventually(10, "a response of the stopped worker") { server.get.body.to_i == stopped }
+    eventually("a response of the stopped worker") { server.get.body.to_i == stopped }
     unblock(client, "gate")
   ensure
     Process.kill("CONT", stopped) if stopped

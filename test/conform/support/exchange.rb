@@ -5,8 +5,6 @@ module Conform
   class Exchange
     SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
     NEXT = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
-    # Seconds that a response may take after the client has sent the bytes of the case.
-    LIMIT = 3
 
     def initialize(server, address)
       @server = server
@@ -28,7 +26,7 @@ module Conform
     def acceptance_problem(bytes, env, ending)
       talk do |client|
         client.write(bytes)
-        response = client.read_response(LIMIT, to: bytes[/[A-Z]+(?= )/])
+        response = client.read_response(to: bytes[/[A-Z]+(?= )/])
         next "got #{response.status}" unless response.status == 200
 
         env_problem(response.body, env) || send("#{ending}_problem", client)
@@ -45,19 +43,19 @@ module Conform
 
     def problem_of_refusal(client, bytes, statuses)
       write_to_the_refusal(client, bytes)
-      response = client.read_response(LIMIT)
+      response = client.read_response
       return "got #{response.status}" unless statuses.include?(response.status)
       return "the response has no Date" unless response["Date"]
       return "the response does not say that it closes" if response.keep_alive?
       return "the response has no length" unless response.framing == :length
 
-      rest = client.read_to_end(LIMIT)
+      rest = client.read_to_end
       "more after the response: #{rest[0, 100].inspect}" unless rest.empty?
     end
 
     # The server may close the connection before it has read all bytes.
     def write_to_the_refusal(client, bytes)
-      client.write(bytes, LIMIT)
+      client.write(bytes)
     rescue Support::Client::Reset
       nil
     end
@@ -77,12 +75,12 @@ module Conform
 
     def kept_problem(client)
       client.write(NEXT)
-      response = client.read_response(LIMIT)
+      response = client.read_response
       "the next request got #{response.status}" unless response.body.include?("PATH_INFO=\"/next\"")
     end
 
     def closed_problem(client)
-      rest = client.read_to_end(LIMIT)
+      rest = client.read_to_end
       "more after the response: #{rest[0, 100].inspect}" unless rest.empty?
     end
   end

@@ -16,7 +16,7 @@ module Conform
                 ["falcon", "serve", "-n", "1", "-b", "http://127.0.0.1:#{port}", "-c", app]
               } }.freeze
     SUITE_SECONDS = 120
-    START_SECONDS = 20
+    START_SECONDS = 60
 
     # path: the suite's checkout. server: "bontebok", or a name of PEERS.
     def initialize(path, server: "bontebok", verbose: false)
@@ -62,7 +62,7 @@ module Conform
     def serve_peer(app)
       held = Support::HeldPort.new("127.0.0.1")
       server = Support::ChildProcess.new("bundle", "exec", *PEERS.fetch(@server).call(held.number, app), env: bundled)
-      Support::Eventually.eventually(START_SECONDS, "#{@server} listens") { connects?(held.number) }
+      Support::Eventually.eventually("#{@server} listens", limit: START_SECONDS) { connects?(held.number) }
       yield "127.0.0.1:#{held.number}"
     ensure
       end_server(server)

@@ -21,7 +21,7 @@ class CallablesTest < Support::LaneCase
       calls = Queue.new
       server = serve { |env| env["PATH_INFO"] == path ? note_calls(env, calls) && response.call : OK }
       request(server, path)
-      called = Array.new(4) { Timeout.timeout(10) { calls.pop } }
+      called = Array.new(4) { Timeout.timeout(60) { calls.pop } }
       server.next_report if error
 
       assert_equal %i[after after second first], called.map(&:first)
@@ -66,7 +66,7 @@ class CallablesTest < Support::LaneCase
     endless = -> { Enumerator.new { |parts| loop { parts << ("x" * 65_536) } } }
     server = serve { |env| note_calls(env, calls) && [200, {}, endless.call] }
     server.connect { |client| client.request("GET", "/") || client.read(1) }
-    called = Array.new(4) { Timeout.timeout(10) { calls.pop } }
+    called = Array.new(4) { Timeout.timeout(60) { calls.pop } }
 
     assert_kind_of Bontebok::ClientGone, called.last[4]
   end
@@ -95,7 +95,7 @@ class CallablesTest < Support::LaneCase
 
     assert_equal "ok", server.get.body
     server.get("/kill")
-    server.threads.first.join(10)
+    server.threads.first.join(60)
     server.threads[0] = Thread.new { server.lanes.first.serve }
 
     assert_equal "ok", server.get.body
@@ -110,8 +110,8 @@ class CallablesTest < Support::LaneCase
     end
     server.get
 
-    assert_equal(%i[after_reply finished], Array.new(2) { Timeout.timeout(10) { called.pop } })
-    server.threads.first.join(10)
+    assert_equal(%i[after_reply finished], Array.new(2) { Timeout.timeout(60) { called.pop } })
+    server.threads.first.join(60)
     server.threads[0] = Thread.new { server.lanes.first.serve }
   end
 

@@ -51,7 +51,7 @@ class FullDuplexTest < Support::LaneCase
     server.connect do |client|
       client.write("#{CHUNKED}1\r\na\r\n")
       Thread.new { await_stream(server) }.join # this thread's stack must not refer to the stream
-      Support::Eventually.eventually(10, "the end of the stream") { collected?(server, finished) }
+      Support::Eventually.eventually("the end of the stream") { collected?(server, finished) }
       assert_raises(Support::Client::Closed) { client.read_response }
     end
   end

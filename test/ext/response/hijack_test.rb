@@ -18,7 +18,7 @@ class HijackTest < Support::LaneCase
         assert_kind_of options[:tcp] ? TCPSocket : UNIXSocket, socket
         assert_equal "behind", socket.read_nonblock(100)
         client.write("more")
-        assert socket.wait_readable(10)
+        assert socket.wait_readable(60)
         assert_equal "more", socket.readpartial(100)
         socket << "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
@@ -120,7 +120,7 @@ class HijackTest < Support::LaneCase
     end
     server.connect do |client|
       client.request("GET", "/")
-      assert_operator Timeout.timeout(10) { used.pop }, :<, 0.15
+      assert_operator Timeout.timeout(60) { used.pop }, :<, 0.15
     end
   end
 

@@ -98,7 +98,7 @@ class StreamOutlivesTest < Support::LaneCase
     server.connect do |client|
       client.request("GET", "/")
       Thread.new { await_stream(server) }.join # this thread's stack must not refer to the stream
-      Support::Eventually.eventually(10, "the end of the stream") do
+      Support::Eventually.eventually("the end of the stream") do
         server.get("/other")
         dive(200)
         GC.start

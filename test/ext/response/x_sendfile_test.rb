@@ -76,7 +76,7 @@ class XSendfileTest < Support::LaneCase
     server = serve(settings:) { [200, { "X-Sendfile" => "#{temp_dir}/inside/deep/file" }, body] }
 
     assert_equal "deep", server.get("/").body
-    assert Timeout.timeout(10) { closed.pop }
+    assert Timeout.timeout(60) { closed.pop }
   end
 
   def test_a_response_without_a_body_is_sent_as_it_is

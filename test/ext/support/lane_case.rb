@@ -73,7 +73,7 @@ module Support
     def waiting(&)
       thread = Thread.new(&)
       thread.report_on_exception = false
-      eventually(5, "the wait of a thread") { thread.status == "sleep" }
+      eventually("the wait of a thread") { thread.status == "sleep" }
       thread
     end
 

@@ -63,7 +63,7 @@ module Support
     # Waits until `count` requests have ended since the start of the worker. A client gets its response earlier: before
     # the body is closed, and before the lane serves its other connections.
     def await_requests(count, limit = Deadline::DEFAULT_SECONDS)
-      Eventually.eventually(limit, "the end of #{count} requests") { worker.requests >= count }
+      Eventually.eventually("the end of #{count} requests", limit: limit) { worker.requests >= count }
     end
 
     # Waits for the next report and returns it.

@@ -99,7 +99,7 @@ class GcDetachedTest < Support::LaneCase
 
         assert_equal [200, "parted"], [response.status, response.body], path
       end
-      assert_equal path, Timeout.timeout(30) { @finished.pop }
+      assert_equal path, Timeout.timeout(60) { @finished.pop }
     end
     3.times { assert_equal :detached, server.next_report.level }
   end

@@ -119,7 +119,7 @@ class LaneTest < Support::LaneCase
     seen = []
     observer = Thread.new { loop { (seen << worker.requests) && sleep(0.001) } }
     server = Thread.new { lane.serve }
-    eventually(60) { worker.requests >= total }
+    eventually { worker.requests >= total }
 
     assert(seen.any? { |requests| requests.between?(1, total - 1) })
   ensure

@@ -108,7 +108,7 @@ class OnErrorTest < Support::LaneCase
     assert_raises(Support::Client::Closed) { server.get }
     assert_equal "boom", server.next_report.error.message
     assert_reported_for_on_error "send the", IndexError, server
-    assert_equal "the response has ended", Timeout.timeout(10) { refused.pop.message }
+    assert_equal "the response has ended", Timeout.timeout(60) { refused.pop.message }
   end
 
   def test_a_body_that_is_not_sent_and_cannot_be_closed_is_reported

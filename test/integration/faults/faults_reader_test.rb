@@ -60,7 +60,7 @@ class FaultsReaderTest < Support::TestCase
   # Waits until `count` bodies are closed. Returns the highest private memory of the worker until then, in bytes.
   def memory_until_closed(count = 1)
     most = 0
-    eventually(30, "#{count} bodies to be closed", seen: -> { @server.output.text }) do
+    eventually("#{count} bodies to be closed", seen: -> { @server.output.text }) do
       most = [most, private_bytes].max
       closed >= count
     end
@@ -100,7 +100,7 @@ class FaultsReaderTest < Support::TestCase
       assert_operator memory_until_closed(CROWD * (round + 1)) - before, :<, MEMORY_LIMIT + (CROWD * 128 * 1024)
       assert_equal CROWD, spooled.size
       assert_served_at_once
-      eventually(WRITE_TIME_LIMIT, "the files to go", seen: -> { spooled }) { spooled.empty? }
+      eventually("the files to go", limit: WRITE_TIME_LIMIT, seen: -> { spooled }) { spooled.empty? }
       crowd.each { |client| assert_raises(Support::Client::Closed) { client.read_response } }
     ensure
       crowd&.each(&:close)
@@ -153,7 +153,7 @@ class FaultsReaderTest < Support::TestCase
     with_small_disk do |disk|
       start_watched(listen: :tcp, args: ["--spool-dir", disk], rackup: APPLICATION)
       free = free_bytes(disk)
-      assert_read_after_a_pause(32) { eventually(10, "the disk to fill up") { free_bytes(disk) < MIB } }
+      assert_read_after_a_pause(32) { eventually("the disk to fill up") { free_bytes(disk) < MIB } }
       assert_equal free, free_bytes(disk)
       refute_match(/spool/, @server.output.text)
       assert_unharmed
@@ -194,6 +194,6 @@ class FaultsReaderTest < Support::TestCase
       assert client.read_response.body == PARTS.join * times, "other bytes"
     end
     # The client gets the last byte before the worker closes the file.
-    eventually(10, "the files to go", seen: -> { spooled }) { spooled.empty? }
+    eventually("the files to go", seen: -> { spooled }) { spooled.empty? }
   end
 end

@@ -54,7 +54,7 @@ class FaultsTest < Support::TestCase
   def reach(bytes)
     client = Support::Client.new(@server.address)
     client.write(bytes)
-    eventually(10, "the worker to read all of #{bytes[0, 100].inspect}") { read_by_worker?(client) }
+    eventually("the worker to read all of #{bytes[0, 100].inspect}") { read_by_worker?(client) }
     assert_equal 200, @server.get.status if bytes.empty? # the server accepts this client's connection first
     client
   end

@@ -9,7 +9,7 @@ class ProcessDeafTest < Support::TestCase
 
   APPLICATION = <<~RUBY
     run(lambda do |env|
-      exec("sleep", "60") if env["PATH_INFO"] == "/exec"
+      exec("sleep", "600") if env["PATH_INFO"] == "/exec"
       [200, {}, [Process.pid.to_s]]
     end)
   RUBY

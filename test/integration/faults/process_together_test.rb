@@ -32,7 +32,7 @@ class ProcessTogetherTest < Support::TestCase
     deploy_half(server)
     Process.kill("KILL", master(server).pid)
     server.wait_for_output(/w1 g2 ready/)
-    eventually(10, "release 2") { releases(server, 5).include?(2) }
+    eventually("release 2") { releases(server, 5).include?(2) }
     open_gate
     server.wait_for_output(/w2 g2 ready/)
     assert_serves 2, server
@@ -49,7 +49,7 @@ class ProcessTogetherTest < Support::TestCase
       assert_match text, command.output.text
     end
     refute_match(/ g2 ready/, server.output.text)
-    eventually(10, "release 1 alone") { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually("release 1 alone") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal former, workers(server)
   end
 
@@ -68,7 +68,7 @@ class ProcessTogetherTest < Support::TestCase
     server.wait_for_output(/w1 g1 started.*w1 g1 started/m)
     assert_equal [2], releases(server, 20)
     Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
-    eventually(10, "release 1", seen: -> { server.output.text }) { releases(server, 5).include?(1) }
+    eventually("release 1", seen: -> { server.output.text }) { releases(server, 5).include?(1) }
     open_gate
     assert_serves 1, server
   end

@@ -31,7 +31,7 @@ class BenchCrowdTest < Support::TestCase
     { "/" => 0, "/stuck" => COUNT }.each do |path, lost|
       with_crowd(server.address) do |crowd|
         crowd.read_slowly(COUNT, path, 1024, 1.5)
-        eventually(10, "the other readers") { crowd.lost_readers <= lost }
+        eventually("the other readers") { crowd.lost_readers <= lost }
         assert_equal lost, crowd.lost_readers
       end
     end
@@ -41,7 +41,7 @@ class BenchCrowdTest < Support::TestCase
     server = start_bontebok(args: %w[-w 1 --header-timeout 1 --keepalive-timeout 1], rackup: APPLICATION)
     with_crowd(server.address) do |crowd|
       crowd.idle(COUNT).drip(COUNT)
-      eventually(10, "all to be sent away") { crowd.lost == [COUNT, COUNT] }
+      eventually("all to be sent away") { crowd.lost == [COUNT, COUNT] }
       assert_equal [COUNT, COUNT], crowd.lost
     end
   end
@@ -72,6 +72,6 @@ class BenchCrowdTest < Support::TestCase
 
   # Waits until the crowd has sent two bytes per client.
   def dripped_for_a_while(crowd)
-    eventually(10, "the crowd to drip") { crowd.dripped >= 2 * COUNT }
+    eventually("the crowd to drip") { crowd.dripped >= 2 * COUNT }
   end
 end

@@ -25,7 +25,7 @@ class OtherLayoutTest < Support::TestCase
   end
 
   def test_the_new_workers_show_that_the_server_drains
-    server = start_old("--drain-delay", "60s", "--ready-path", "/ready")
+    server = start_old("--drain-delay", "10m", "--ready-path", "/ready")
     deploy_other_layout(2)
     { "drain" => 503, "resume" => 200 }.each do |command, status|
       assert_equal 0, run_command(command).status.exitstatus
@@ -71,7 +71,7 @@ class OtherLayoutTest < Support::TestCase
   end
 
   def assert_ready(status, server)
-    assert eventually(10, status.to_s) { server.get("/ready").status == status }
+    assert eventually(status.to_s) { server.get("/ready").status == status }
   end
 
   # Returns a client whose request is in the application of this release.
@@ -81,7 +81,7 @@ class OtherLayoutTest < Support::TestCase
 
   # Sends requests until one is rejected. Returns the client whose request waits.
   def fill_queue(server)
-    connect(server, "/").tap { eventually(10, "a full queue") { server.get("/").status == 503 } }
+    connect(server, "/").tap { eventually("a full queue") { server.get("/").status == 503 } }
   end
 
   def connect(server, path)

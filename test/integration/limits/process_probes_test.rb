@@ -16,7 +16,7 @@ class ProcessProbesTest < Support::TestCase
     LIBC_SLEEP = Fiddle::Function.new(Fiddle::Handle::DEFAULT["sleep"], [Fiddle::TYPE_INT], Fiddle::TYPE_INT,
                                       need_gvl: true)
     run(lambda do |env|
-      LIBC_SLEEP.call(60) if env["PATH_INFO"] == "/lock"
+      LIBC_SLEEP.call(600) if env["PATH_INFO"] == "/lock"
       [200, {}, []]
     end)
   RUBY
@@ -49,10 +49,10 @@ class ProcessProbesTest < Support::TestCase
     master = master(server).pid
     stop_process(master)
     connect(server).request("GET", "/lock")
-    eventually(10, "503") { server.get("/-/live").status == 503 }
+    eventually("503") { server.get("/-/live").status == 503 }
     assert_answers server, 200, 503
     Process.kill("CONT", master)
-    eventually(10, "200") { server.get("/-/live").status == 200 }
+    eventually("200") { server.get("/-/live").status == 200 }
   end
 
   private

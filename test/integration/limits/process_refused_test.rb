@@ -71,7 +71,7 @@ class ProcessRefusedTest < Support::TestCase
   end
 
   def test_two_workers_that_cannot_be_started_cause_one_log_line
-    server = start(args: [*user, "--err-respawn-interval", "60"])
+    server = start(args: [*user, "--err-respawn-interval", "10m"])
     full
     workers(server).each { |pid| Process.kill("KILL", pid) }
     server.wait_for_output(/ended: .* ended: /m)
@@ -109,7 +109,7 @@ class ProcessRefusedTest < Support::TestCase
 
   # Asserts that the start fails without a pause, and that one line of the log has the reason.
   def assert_start_fails(reason, args:, **options)
-    server = start(ready: false, args: [*args, "--err-respawn-interval", "60"], **options)
+    server = start(ready: false, args: [*args, "--err-respawn-interval", "10m"], **options)
     assert_equal 1, server.wait.exitstatus
     server.output.wait_for_end
     assert_equal 1, server.output.text.scan(reason).size, server.output.text

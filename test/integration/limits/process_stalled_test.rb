@@ -15,7 +15,7 @@ class ProcessStalledTest < Support::TestCase
                                       need_gvl: true)
     run(lambda do |env|
       case env["PATH_INFO"]
-      when "/lock" then LIBC_SLEEP.call(60)
+      when "/lock" then LIBC_SLEEP.call(600)
       when "/gate" then $stderr.puts("at the gate: \#{Process.pid}") || File.read("gate")
       when "/compute"
         till = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 3
@@ -27,7 +27,7 @@ class ProcessStalledTest < Support::TestCase
 
   def start(*args)
     make_gate
-    start_bontebok(args: ["--worker-timeout", "1s", "--graceful-timeout", "60s", *args], rackup: APPLICATION)
+    start_bontebok(args: ["--worker-timeout", "1s", "--graceful-timeout", "10m", *args], rackup: APPLICATION)
   end
 
   def test_a_worker_that_keeps_rubys_lock_is_replaced
@@ -66,7 +66,7 @@ class ProcessStalledTest < Support::TestCase
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
     assert_equal 200, server.get.status
-    eventually(10, "the worker to be at rest") { Support::ProcessTable.asleep?(former.first) }
+    eventually("the worker to be at rest") { Support::ProcessTable.asleep?(former.first) }
     ask_in_vain(server, "/lock")
     assert_replaced(server, former, "GET /lock")
   end
@@ -92,7 +92,7 @@ class ProcessStalledTest < Support::TestCase
     server.connect do |client|
       client.request("GET", "/")
       assert_equal 200, client.read_response.status
-      eventually(10, "the worker to be done with it") { Support::ProcessTable.asleep?(former.first) }
+      eventually("the worker to be done with it") { Support::ProcessTable.asleep?(former.first) }
       stop_process(former.first)
       client.request("GET", "/")
       assert_includes %i[eof reset], client.wait_for_end

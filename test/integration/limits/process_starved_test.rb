@@ -35,7 +35,7 @@ class ProcessStarvedTest < Support::TestCase
     server = start_bontebok(args: ["-w", "1"], rackup: APPLICATION)
     former = wait_for_workers(server, 1)
     assert_equal former.first.to_s, server.get("/take").body
-    eventually(20, "a response of another worker") { ![former.first.to_s, nil].include?(body_of_response(server)) }
+    eventually("a response of another worker") { ![former.first.to_s, nil].include?(body_of_response(server)) }
     assert_match(/warn #{former.first} .* wants to be replaced: no connection can be accepted: Too many open files/,
                  server.output.text)
     wait_for_workers(server, 1, without: former)
@@ -46,9 +46,9 @@ class ProcessStarvedTest < Support::TestCase
   # Returns the body of a response, or nil if the connection is lost. A connection that is passed on is lost if the
   # application takes the last descriptor at that moment, and no accept4 has failed before.
   def body_of_response(server)
-    server.get("/", limit: 20).body
+    server.get.body
   rescue Support::Client::Closed
-    eventually(10, "the warning") { server.output.text.include?("is lost: no descriptors are left") }
+    eventually("the warning") { server.output.text.include?("is lost: no descriptors are left") }
     nil
   end
 end

@@ -18,7 +18,7 @@ class AccessLogGoneTest < Support::TestCase
       server.wait_for_output(/warn .* the access log cannot be opened yet: No such file or directory/)
       assert_equal 200, server.get("/waits").status
       Dir.mkdir(directory)
-      eventually(10) { server.get("/again") && lines.include?("/waits") }
+      eventually { server.get("/again") && lines.include?("/waits") }
       assert_equal 0, server.stop.exitstatus
       assert_operator lines.count("/again"), :>, 0
       FileUtils.rm_r(directory)
@@ -35,7 +35,7 @@ class AccessLogGoneTest < Support::TestCase
     assert_equal 200, server.get("/waits").status
     receiver = syslog(path)
     received = Thread.new { receiver.recvfrom(4096).first }
-    eventually(10) { server.get("/again") && !received.alive? }
+    eventually { server.get("/again") && !received.alive? }
     assert_match(%r{: /waits\z}, received.value)
   ensure
     receiver&.close

@@ -125,7 +125,7 @@ class ProcessReopeningTest < Support::TestCase
   end
 
   def wait_for(name, text)
-    eventually(10, "#{text.inspect} in #{name}") { File.exist?(path(name)) && text(name).include?(text) }
+    eventually("#{text.inspect} in #{name}") { File.exist?(path(name)) && text(name).include?(text) }
   end
 
   def text(name)

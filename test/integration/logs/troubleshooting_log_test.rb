@@ -26,7 +26,7 @@ class TroubleshootingLogTest < Support::TestCase
     server = start("--max-queue", "1", "--queue-timeout", "100ms")
     busy(server) do
       client = ask(server)
-      eventually(10, "MaxQueue") { server.get.status == 503 }
+      eventually("MaxQueue") { server.get.status == 503 }
       assert_equal 503, client.read_response.status
       %w[MaxQueue QueueTimeout].each { |limit| server.wait_for_output(/ #{limit}: .*\n/) }
     end
@@ -93,10 +93,10 @@ class TroubleshootingLogTest < Support::TestCase
 
   def test_a_worker_that_reaches_its_limits
     server = start("--max-request-per-child", "1", "--max-worker-memory", "1M")
-    server.wait_for_output(/ wants to be replaced: memory .*\n/, 20)
+    server.wait_for_output(/ wants to be replaced: memory .*\n/)
     server.wait_for_output(/ leaves when .*\n/)
     assert_quoted "Memory grows", server.output.text
-    eventually(10, "MaxRequestPerChild") { server.get && server.output.text.include?("max requests") }
+    eventually("MaxRequestPerChild") { server.get && server.output.text.include?("max requests") }
     assert_quoted "Workers are replaced again and again", server.output.text, only: /wants/
   end
 
@@ -146,7 +146,7 @@ class TroubleshootingLogTest < Support::TestCase
   end
 
   def wait_for_call
-    eventually(10, "a call") { File.exist?(File.join(temp_dir, "called")) }
+    eventually("a call") { File.exist?(File.join(temp_dir, "called")) }
   end
 
   def ask(server, path = "/")

@@ -28,7 +28,7 @@ class CanaryTest < Support::TestCase
     assert_match(/^canary +1 +\d+ +0 +0.00 %\nformer +2 +\d+ +0 +0.00 %$/, command.output.text)
     assert_match(/^generation 2 serves$/, command.output.text)
     assert_equal 0, command.status.exitstatus
-    assert(eventually(10) { server.get.body == "release 2" && wait_for_workers(server, 2) })
+    assert(eventually { server.get.body == "release 2" && wait_for_workers(server, 2) })
   end
 
   # A canary needs 200 requests, so a limit below is reached.
@@ -46,11 +46,11 @@ class CanaryTest < Support::TestCase
     server = start
     former = workers(server)
     release(2, "config.ru" => BAD)
-    command = deploy_canary("--for", "60s", "--max-errors", "2%")
+    command = deploy_canary("--for", "10m", "--max-errors", "2%")
     assert_match(/^canary +1 +\d+ +\d+ +(9|10|11)\.\d\d %$/, command.output.text)
     assert_match(/^bontebok: the new master has too many errors$/, command.output.text)
     assert_equal 4, command.status.exitstatus
-    eventually(10, "the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually("the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal former, workers(server)
   end
 
@@ -62,11 +62,11 @@ class CanaryTest < Support::TestCase
     server.connect do |client|
       command = hold_canary
       ["release 2", "release 1", "release 2"].each do |release|
-        eventually(10, release) { ask(client, "/") == release }
+        eventually(release) { ask(client, "/") == release }
       end
-      eventually(10, "the end of the canary") { ask(client, "/bad") && !command.running? }
+      eventually("the end of the canary") { ask(client, "/bad") && !command.running? }
       assert_equal 4, command.wait.exitstatus
-      eventually(10, "the former workers") { Support::ProcessTable.children(server.pid).size == 1 }
+      eventually("the former workers") { Support::ProcessTable.children(server.pid).size == 1 }
       assert_equal "release 1", ask(client, "/")
     end
   end
@@ -78,7 +78,7 @@ class CanaryTest < Support::TestCase
     assert_match(/^canary +1 +0 +0 +0.00 %$/, command.output.text)
     assert_match(/^bontebok: the new master got fewer than 200 requests: a longer --for may help$/, command.output.text)
     assert_equal 5, command.status.exitstatus
-    eventually(10, "the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually("the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal "release 1", server.get.body
   end
 
@@ -90,7 +90,7 @@ class CanaryTest < Support::TestCase
     Process.kill("KILL", canary.pid)
     assert_equal 4, command.wait.exitstatus
     assert_match(/^bontebok: the new master has lost a worker, which has ended by itself$/, command.output.text)
-    eventually(10, "the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually("the former generation") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal "release 1", server.get.body
   end
 
@@ -100,7 +100,7 @@ class CanaryTest < Support::TestCase
     command = hold_canary
     Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
     assert_equal 1, command.wait.exitstatus
-    assert_equal "release 1", eventually(10) { server.get.body[/release 1/] }
+    assert_equal("release 1", eventually { server.get.body[/release 1/] })
   end
 
   def test_a_canary_is_not_judged_without_a_former_master
@@ -111,7 +111,7 @@ class CanaryTest < Support::TestCase
     Process.kill("KILL", master(server).pid)
     assert_equal 0, command.wait.exitstatus
     assert_match(/^no former master serves: the canary is not judged\ngeneration 2 serves$/, command.output.text)
-    eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually("one master") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal 2, workers(server).size
   end
 

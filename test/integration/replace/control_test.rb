@@ -57,9 +57,9 @@ class ControlTest < Support::TestCase
   end
 
   def test_a_stop_obeys_drain_delay
-    server = start("--drain-delay", "60s", "--ready-path", "/ready")
+    server = start("--drain-delay", "10m", "--ready-path", "/ready")
     assert_command 0, "the server stops\n", "stop"
-    eventually(10, "the delay") { server.get("/ready").status == 503 }
+    eventually("the delay") { server.get("/ready").status == 503 }
     assert_command 0, "the server stops\n", "stop", "--wait"
     assert_equal 0, server.wait.exitstatus
   end
@@ -115,7 +115,7 @@ class ControlTest < Support::TestCase
     server = start
     release(2, "config.ru" => "sleep")
     waiting = start_command("deploy", "--wait")
-    eventually(10, "the deploy") { status["state"] == "deploying" }
+    eventually("the deploy") { status["state"] == "deploying" }
     assert_command 0, "the server stops\n", "stop", "--wait"
     assert_equal 0, server.wait.exitstatus
     assert_equal 1, waiting.wait.exitstatus

@@ -13,7 +13,7 @@ class ProbationTest < Support::TestCase
   MORTAL = "after_worker_ready { Thread.new { File.read('%s') && exit!(3) } }"
 
   def test_a_worker_that_ends_soon_after_it_was_ready_fails_the_deploy
-    server = start("--err-respawn-interval", "60s")
+    server = start("--err-respawn-interval", "10m")
     former = workers(server)
     make_gate
     release(2, "config/bontebok.rb" => format(MORTAL, gate))
@@ -24,13 +24,13 @@ class ProbationTest < Support::TestCase
     assert_match(/warn .* worker \d .* ended: exit status 3, /, deploy.output.text)
     assert_match(/^bontebok: the new master has lost a worker, which has ended by itself$/, deploy.output.text)
     server.wait_for_output(/the present master continues/)
-    eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually("one master") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal former, workers(server)
     assert_serves 1, server
   end
 
   def test_a_master_that_ends_soon_after_it_was_ready_fails_the_deploy
-    server = start("--err-respawn-interval", "60s")
+    server = start("--err-respawn-interval", "10m")
     former = workers(server)
     release(2)
     deploy = start_command("deploy", "--wait")
@@ -38,8 +38,8 @@ class ProbationTest < Support::TestCase
     Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
     assert_equal 1, deploy.wait.exitstatus
     assert_match(/^bontebok: the new master has ended: killed by SIGKILL$/, deploy.output.text)
-    eventually(10, "one generation") { workers(server) == former }
-    eventually(10, "release 1") { server.get.body.start_with?("release 1") }
+    eventually("one generation") { workers(server) == former }
+    eventually("release 1") { server.get.body.start_with?("release 1") }
   end
 
   # At its end, Ruby closes all descriptors. After that, exit handlers of C libraries can take long.
@@ -114,7 +114,7 @@ class ProbationTest < Support::TestCase
   end
 
   def test_a_superseded_generation_is_not_kept
-    server = supersede("config/bontebok.rb" => "keep_former '60s'")
+    server = supersede("config/bontebok.rb" => "keep_former '10m'")
     wait_for_one_master(3, server)
     assert_nil status["former"]
   end
@@ -125,7 +125,7 @@ class ProbationTest < Support::TestCase
   # while a worker of release 2 is in a request.
   def deploy_new_address_twice
     listen = "max_workers 2\nlisten 'unix:#{temp_dir}/bontebok.sock'"
-    server = start_current("--control", control, "--err-respawn-interval", "60s", "--graceful-timeout", "120s",
+    server = start_current("--control", control, "--err-respawn-interval", "10m", "--graceful-timeout", "10m",
                            "-t", "1", listen: ["-c", temp_file("shared.rb", listen)])
     temp_file("shared.rb", "#{listen}, 'unix:#{temp_dir}/new.sock'")
     make_gate
@@ -133,11 +133,11 @@ class ProbationTest < Support::TestCase
                               "[200, {}, [File.read('#{gate}')]] }")
     deploy = start_command("deploy", "--wait")
     2.times { |index| server.wait_for_output(/w#{index + 1} g2 ready/) }
-    request = Thread.new { get("new.sock", 60).body }
+    request = Thread.new { get("new.sock").body }
     File.open(gate, "w") do |file|
       release(3)
       yield(deploy)
-      2.times { |index| server.wait_for_output(/w#{index + 1} g3 ready/, 60) }
+      2.times { |index| server.wait_for_output(/w#{index + 1} g3 ready/) }
       assert_match(/release 3/, get("new.sock").body)
       file.write("whole")
     end
@@ -170,10 +170,10 @@ class ProbationTest < Support::TestCase
   def second = "#{temp_dir}/second"
 
   def wait_for_one_master(generation, server)
-    eventually(10, "generation #{generation}", seen: -> { status }) do
+    eventually("generation #{generation}", seen: -> { status }) do
       status.values_at("state", "generation") == ["serving", generation]
     end
-    eventually(10, "one master") { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually("one master") { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal 3, status["workers"]
     assert_serves generation, server
   end

@@ -83,7 +83,7 @@ class ProcessDepartureTest < Support::TestCase
   def test_a_process_that_was_executed_again_leaves_its_addresses
     old = start(:tcp, "-w", "0", "-l", "unix:#{temp_dir}/a.sock")
     old.signal("USR2")
-    eventually(10, "the next program") { old.output.text.scan(/ ready in \d+ ms$/).size == 2 }
+    eventually("the next program") { old.output.text.scan(/ ready in \d+ ms$/).size == 2 }
     newcomer = start(nil, "-l", old.address, "-l", "unix:#{temp_dir}/a.sock")
     leave(old)
     assert_equal 0, old.wait.exitstatus

@@ -18,7 +18,7 @@ class ProcessDirectoryTest < Support::TestCase
       assert_release 1, server
       deploy(2)
       FileUtils.touch("#{temp_dir}/current/tmp/restart.txt")
-      assert(eventually(10) { server.get.body == "release 2 in #{release_directory(2)}" })
+      assert(eventually { server.get.body == "release 2 in #{release_directory(2)}" })
       assert_equal 0, server.stop.exitstatus
     end
   end

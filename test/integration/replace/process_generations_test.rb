@@ -112,7 +112,7 @@ class ProcessGenerationsTest < Support::TestCase
 
   # Waits until the former processes have ended and there are `count` new workers.
   def wait_for_next_generation(server, former, count = 3)
-    eventually(20, "the next generation", seen: -> { server.output.text }) { former.all? { |pid| gone?(pid) } }
+    eventually("the next generation", seen: -> { server.output.text }) { former.all? { |pid| gone?(pid) } }
     wait_for_workers(server, count)
   end
 end

@@ -153,9 +153,9 @@ class ProcessLeavingTest < Support::TestCase
 
   # Waits until the main thread has taken an event, and so waits for events. Only then it logs the signal.
   def wait_until_it_waits(server, pid)
-    eventually(10, "the worker to rest") { title(pid).include?(" idle") }
+    eventually("the worker to rest") { title(pid).include?(" idle") }
     server.get
-    eventually(10, "the worker to note a request") { title(pid).include?(" busy") }
+    eventually("the worker to note a request") { title(pid).include?(" busy") }
   end
 
   # The client may get a response or a closed connection.

@@ -61,7 +61,7 @@ class ProcessLifecycleTest < Support::TestCase
   end
 
   def test_a_worker_that_was_ready_is_replaced_at_once
-    server = start_bontebok(args: ["-w", "2", "--err-respawn-interval", "60"], rackup: GATED_APP)
+    server = start_bontebok(args: ["-w", "2", "--err-respawn-interval", "10m"], rackup: GATED_APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     killed = workers(server).first
     Process.kill("KILL", killed)
@@ -88,7 +88,7 @@ class ProcessLifecycleTest < Support::TestCase
   end
 
   def test_the_first_start_does_not_wait_for_a_worker_that_fails
-    server = start_bontebok(args: ["-w", "2", "--preload", "false", "--err-respawn-interval", "60"], rackup: <<~RUBY)
+    server = start_bontebok(args: ["-w", "2", "--preload", "false", "--err-respawn-interval", "10m"], rackup: <<~RUBY)
       File.open("first", File::CREAT | File::EXCL).close
       #{GATED_APP}
     RUBY

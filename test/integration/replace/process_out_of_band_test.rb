@@ -151,7 +151,7 @@ class ProcessOutOfBandTest < Support::TestCase
   def bench(server, *arguments)
     load = start_process(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, "bench", "--json", *arguments,
                          "#{server.address}:/")
-    load.wait(60)
+    load.wait
     load.output.wait_for_end
     JSON.parse(load.output.text(:stdout))["ok"]
   end

@@ -48,7 +48,7 @@ class ProcessRecyclingTest < Support::TestCase
   def test_a_worker_is_replaced_when_it_has_too_much_memory
     server = start_bontebok(args: ["-w", "1", "--max-worker-memory", "1M"], rackup: GATED_APP)
     old = server.get.body.to_i
-    server.wait_for_output(/ w1 g1 wants to be replaced: memory \d+ MB, PSS \d+ MB$/, 20)
+    server.wait_for_output(/ w1 g1 wants to be replaced: memory \d+ MB, PSS \d+ MB$/)
     wait_for_workers(server, 1, without: [old])
     refute_equal old, server.get.body.to_i
   end
@@ -118,7 +118,7 @@ class ProcessRecyclingTest < Support::TestCase
     threads = Array.new(4) do
       Thread.new do
         statuses = []
-        eventually(30) { statuses.push(server.get.status) && server.output.text.scan("has left").size >= 5 }
+        eventually { statuses.push(server.get.status) && server.output.text.scan("has left").size >= 5 }
         statuses
       end
     end
@@ -139,7 +139,7 @@ class ProcessRecyclingTest < Support::TestCase
                          "-c", "16", "--close", "http://#{server.address}/")
     server.wait_for_output(/busy/)
     Process.kill("KILL", killed)
-    load.wait(60)
+    load.wait
     load.output.wait_for_end
     result = JSON.parse(load.output.text(:stdout))
     assert_operator result["ok"], :>=, 3999, result.inspect

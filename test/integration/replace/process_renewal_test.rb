@@ -147,7 +147,7 @@ class ProcessRenewalTest < Support::TestCase
   end
 
   def assert_all_served(load)
-    load.wait(60)
+    load.wait
     load.output.wait_for_end
     result = JSON.parse(load.output.text(:stdout))
     assert_equal REQUESTS, result["ok"], result.inspect

@@ -27,16 +27,16 @@ class RollbackTest < Support::TestCase
   end
 
   def test_the_configuration_of_the_former_release_takes_effect_again
-    temp_file("shared.rb", "keep_former 60\nmax_workers 1\nlisten 'unix:#{temp_dir}/bontebok.sock'\n")
+    temp_file("shared.rb", "keep_former 600\nmax_workers 1\nlisten 'unix:#{temp_dir}/bontebok.sock'\n")
     server = start(config: "shared.rb")
-    temp_file("shared.rb", "keep_former 60\nmax_workers 1\nlisten 'unix:#{temp_dir}/bontebok.sock', " \
+    temp_file("shared.rb", "keep_former 600\nmax_workers 1\nlisten 'unix:#{temp_dir}/bontebok.sock', " \
                            "'unix:#{temp_dir}/new.sock'\n")
     release(2)
     deploy_and_keep(server)
     assert_match(/release 2/, get("new.sock").body)
     assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
     refute_path_exists "#{temp_dir}/new.sock"
-    assert(eventually(10, "release 1") { get("bontebok.sock").body.start_with?("release 1,") })
+    assert(eventually("release 1") { get("bontebok.sock").body.start_with?("release 1,") })
     # The release with the closed address is not kept.
     assert_command 1, "bontebok: no former generation is kept (see KeepFormer)\n", "rollback"
   end
@@ -48,9 +48,9 @@ class RollbackTest < Support::TestCase
     deploy_and_keep(server)
     assert_command 0, "1 worker\n", "workers", "1"
     assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
-    eventually(10, "3 workers") { Support::ProcessTable.children(master(server).pid).size == 3 }
+    eventually("3 workers") { Support::ProcessTable.children(master(server).pid).size == 3 }
     assert_command 0, "2 workers\n", "workers", "2"
-    eventually(10, "2 workers") { Support::ProcessTable.children(master(server).pid).size == 2 }
+    eventually("2 workers") { Support::ProcessTable.children(master(server).pid).size == 2 }
     release(3, "config.ru" => "raise 'bad code'")
     assert_command 1, /bad code/, "deploy", "--wait"
     assert_command 1, /no former generation .*; with DeploySurge, it ends when the next deploy begins/, "rollback"
@@ -137,8 +137,8 @@ class RollbackTest < Support::TestCase
     server.signal("TTIN") # for the present master
     server.wait_for_output(/ 2 workers$/)
     File.open(gate, "w") { File.unlink(gate) } # for the worker that waits
-    eventually(10, "the end of the rollback") { command("workers", "+0").output.text == "1 worker\n" }
-    eventually(10, "1 worker") { Support::ProcessTable.children(master(server).pid).size == 1 }
+    eventually("the end of the rollback") { command("workers", "+0").output.text == "1 worker\n" }
+    eventually("1 worker") { Support::ProcessTable.children(master(server).pid).size == 1 }
     assert_serves 1, server
   end
 
@@ -155,14 +155,14 @@ class RollbackTest < Support::TestCase
 
   def start(*args, config: nil)
     release(1) unless File.exist?("#{temp_dir}/releases/1")
-    args.unshift("--keep-former", "60s", "-w", "1") unless config
+    args.unshift("--keep-former", "10m", "-w", "1") unless config
     listen = config ? ["-c", "#{temp_dir}/#{config}"] : ["-l", "unix:#{temp_dir}/bontebok.sock"]
     start_current("--control", "#{temp_dir}/control", *args, listen: listen)
   end
 
   def deploy_and_keep(server)
     server.signal("USR2")
-    server.wait_for_output(/stays loaded for 60.0 s, without workers/)
+    server.wait_for_output(/stays loaded for 600.0 s, without workers/)
   end
 
   def assert_command(status, output, *args)

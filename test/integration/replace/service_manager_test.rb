@@ -58,7 +58,7 @@ class ServiceManagerTest < Support::TestCase
     server.signal("USR1")
     wait_for_states("READY", "RELOADING", "RELOADING")
     open_gate
-    eventually(10, "the end of the reload") { @manager.states.last == "READY" }
+    eventually("the end of the reload") { @manager.states.last == "READY" }
     assert_predicate server.stop, :success?
   end
 

@@ -23,12 +23,12 @@ class SurgeTest < Support::TestCase
 
   def test_the_surge_does_not_divide_the_number_of_workers
     release(1)
-    server = start("-w", "3", "--deploy-surge", "2", "--keep-former", "60s")
+    server = start("-w", "3", "--deploy-surge", "2", "--keep-former", "10m")
     former = workers(server)
     release(2)
     server.signal("USR2")
     server.wait_for_output(/stays loaded.*/m)
-    eventually(10, "3 workers") { next_workers(server).size == 3 }
+    eventually("3 workers") { next_workers(server).size == 3 }
     assert_empty former & next_workers(server)
     assert_serves 2, server
   end
@@ -43,7 +43,7 @@ class SurgeTest < Support::TestCase
         server.signal("USR2")
         server.wait_for_output(/#{message}.*the deploy has failed/m)
         wait_for_workers(server, 3)
-        eventually(10, "release 1 alone") { Support::ProcessTable.children(server.pid).size == 1 }
+        eventually("release 1 alone") { Support::ProcessTable.children(server.pid).size == 1 }
       end
     assert_serves 1, server
   end
@@ -58,7 +58,7 @@ class SurgeTest < Support::TestCase
     release(3, "config.ru" => "raise 'bad code'")
     server.signal("USR2")
     server.wait_for_output(/bad code.*the deploy has failed/m)
-    eventually(10, "release 1 alone") { Support::ProcessTable.children(server.pid).size == 1 }
+    eventually("release 1 alone") { Support::ProcessTable.children(server.pid).size == 1 }
     wait_for_workers(server, 3)
     assert_serves 1, server
   end

@@ -11,7 +11,7 @@ class ProcessDrainDelayTest < Support::TestCase
 
   %w[0 2].each do |workers|
     define_method("test_requests_are_served_during_the_delay_with_w_#{workers}") do
-      server = start("-w", workers, "--drain-delay", "60")
+      server = start("-w", workers, "--drain-delay", "10m")
       server.connect do |kept|
         assert_predicate kept.get("/before"), :keep_alive?
         drain(server, "TERM")
@@ -31,7 +31,7 @@ class ProcessDrainDelayTest < Support::TestCase
     end
 
     define_method("test_int_ends_the_delay_with_w_#{workers}") do
-      server = start("-w", workers, "--drain-delay", "60")
+      server = start("-w", workers, "--drain-delay", "10m")
       drain(server, "QUIT")
       assert_equal 0, server.stop("INT").exitstatus
       assert_match(/ stopping at once$/, server.output.text)
@@ -39,7 +39,7 @@ class ProcessDrainDelayTest < Support::TestCase
   end
 
   def test_the_other_signals_keep_their_meaning
-    server = start("-w", "1", "--drain-delay", "60", "--signal-hup", "stop")
+    server = start("-w", "1", "--drain-delay", "10m", "--signal-hup", "stop")
     drain(server, "HUP")
     server.signal("USR1")
     server.wait_for_output(/worker \(pid \d+\) has left/)
@@ -49,7 +49,7 @@ class ProcessDrainDelayTest < Support::TestCase
 
   # With -w 0, the program that is executed would not know the delay.
   def test_a_deploy_with_w_0_does_not_end_the_delay
-    server = start("-w", "0", "--drain-delay", "60")
+    server = start("-w", "0", "--drain-delay", "10m")
     drain(server, "TERM")
     server.signal("USR2")
     server.wait_for_output(/ SIGUSR2: the server stops already$/)
@@ -59,7 +59,7 @@ class ProcessDrainDelayTest < Support::TestCase
   # The deploy has ended the threads already.
   def test_term_ends_a_deploy_of_a_single_process
     make_gate
-    server = start_bontebok(args: ["-w", "0", "--drain-delay", "60"], rackup: GATED_APP)
+    server = start_bontebok(args: ["-w", "0", "--drain-delay", "10m"], rackup: GATED_APP)
     server.connect do |client|
       client.request("GET", "/gate")
       server.wait_for_output(/at the gate/)
@@ -76,21 +76,21 @@ class ProcessDrainDelayTest < Support::TestCase
   # With a low RLIMIT_FSIZE, an executed master and its workers have a scoreboard of their own. The same is true after a
   # deploy of a version with another layout of the scoreboard.
   def test_workers_with_a_scoreboard_of_their_own_drain
-    server = start("-w", "1", "--drain-delay", "60", rlimit_fsize: 40_000)
+    server = start("-w", "1", "--drain-delay", "10m", rlimit_fsize: 40_000)
     server.signal("USR2")
     server.wait_for_output(/ the generations share only the listeners: (?m:.*) master \(pid \d+\) has left/)
     drain(server, "TERM")
-    eventually(10, "503") { server.get("/ready").status == 503 }
+    eventually("503") { server.get("/ready").status == 503 }
     server.signal("USR2")
     server.wait_for_output(/ w1 g3 ready (?m:.*) master \(pid \d+\) has left/)
-    eventually(10, "503") { server.get("/ready").status == 503 }
+    eventually("503") { server.get("/ready").status == 503 }
     assert_equal 0, server.stop("TERM").exitstatus
   end
 
   # The application reads the gate, which nobody opens.
   def test_a_server_that_is_not_ready_stops_at_once
     File.mkfifo(File.join(temp_dir, "gate"))
-    server = start_bontebok(args: ["-w", "1", "--drain-delay", "60"], ready: false,
+    server = start_bontebok(args: ["-w", "1", "--drain-delay", "10m"], ready: false,
                             rackup: "$stderr.puts 'loading'\nFile.read('gate')\n#{APPLICATION}")
     server.wait_for_output(/^loading$/)
     assert_equal 0, server.stop("TERM").exitstatus
@@ -107,7 +107,7 @@ class ProcessDrainDelayTest < Support::TestCase
 
   def drain(server, signal)
     server.signal(signal)
-    server.wait_for_output(/ draining: stops in 60\.0 s$/)
+    server.wait_for_output(/ draining: stops in 600\.0 s$/)
   end
 
   def assert_last_response(client)

@@ -30,7 +30,7 @@ class TerminalTest < Support::TestCase
   def test_the_terminal_shows_where_the_log_is
     [%w[-w 0], %w[-w 1]].each do |args|
       start(*server(*args))
-      assert_equal "bontebok: the log is #{temp_dir}/log\r\n", (@reader.gets if @reader.wait_readable(10))
+      assert_equal "bontebok: the log is #{temp_dir}/log\r\n", (@reader.gets if @reader.wait_readable(60))
       Process.kill("TERM", @server)
       assert_ended
     end
@@ -39,7 +39,7 @@ class TerminalTest < Support::TestCase
   # The port must be free when the developer starts the server again.
   def test_a_closed_terminal_ends_the_drain_delay
     [%w[-w 0], %w[-w 1]].product([true, false]).each do |args, drains|
-      start(*server(*args, "--drain-delay", "60"))
+      start(*server(*args, "--drain-delay", "10m"))
       Process.kill("TERM", @server) && wait_for(/draining: stops in 60/) if drains
       close_terminal
       assert_ended
@@ -115,7 +115,7 @@ class TerminalTest < Support::TestCase
   def close_terminal
     @reader.close
     @writer.close
-    eventually(10, "the loss of the terminal") { terminal(@server).zero? }
+    eventually("the loss of the terminal") { terminal(@server).zero? }
   end
 
   # The number of the controlling terminal (proc(5)); 0: none, or the process is gone.
@@ -130,7 +130,7 @@ class TerminalTest < Support::TestCase
   end
 
   def assert_ended
-    eventually(10, "the end of the server", seen: -> { log }) { !alive?(@server) }
+    eventually("the end of the server", seen: -> { log }) { !alive?(@server) }
     refute_path_exists File.join(temp_dir, "sock")
   end
 
@@ -138,7 +138,7 @@ class TerminalTest < Support::TestCase
   def assert_serves
     count = log.scan("log files are opened again").size
     Process.kill("USR1", @server)
-    eventually(10, "the effect of USR1", seen: -> { log }) { log.scan("log files are opened again").size > count }
+    eventually("the effect of USR1", seen: -> { log }) { log.scan("log files are opened again").size > count }
     Support::Client.open(Support::Address.new("unix:#{temp_dir}/sock")) do |client|
       assert_equal 200, client.get("/").status
     end
@@ -146,7 +146,7 @@ class TerminalTest < Support::TestCase
   end
 
   def wait_for(pattern)
-    eventually(20, pattern.inspect, seen: -> { log }) { pattern.match?(log) }
+    eventually(pattern.inspect, seen: -> { log }) { pattern.match?(log) }
   end
 
   def log

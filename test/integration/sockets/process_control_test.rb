@@ -103,7 +103,7 @@ class ProcessControlTest < Support::TestCase
   end
 
   def test_drain_and_resume
-    server = start("--ready-path", "/ready", "--drain-delay", "60")
+    server = start("--ready-path", "/ready", "--drain-delay", "10m")
     assert_command 0, /other servers/, "drain"
     assert_equal 503, server.get("/ready").status
     assert_command 0, /new clients/, "resume"

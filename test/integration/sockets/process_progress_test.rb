@@ -60,7 +60,7 @@ class ProcessProgressTest < Support::TestCase
   def read(terminal, text)
     deadline = Support::Deadline.for(10)
     until yield
-      flunk(text) if deadline.passed? || !terminal.wait_readable(10)
+      flunk(text) if deadline.passed? || !terminal.wait_readable(60)
       text << terminal.readpartial(4096)
     end
   rescue Errno::EIO

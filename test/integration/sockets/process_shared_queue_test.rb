@@ -33,7 +33,7 @@ class ProcessSharedQueueTest < Support::TestCase
 
   # The client would send a request that the other server cannot serve.
   def test_a_server_with_other_addresses_does_not_get_idle_connections
-    old = start(nil, "--keepalive-drain", "60")
+    old = start(nil, "--keepalive-drain", "10m")
     client = kept(old.address)
     start(old, "-l", "unix:#{temp_dir}/a.sock")
     old.signal("TERM")

@@ -35,14 +35,14 @@ class FileNamesTest < Support::TestCase
     temp_file("diré/config/bontebok.rb", "rackup 'äpp.ru'\npidfile 'pïd'\nlisten 'unix:ß.sock'\nmax_workers 1\n")
     server = start("--directory", "diré", "--log", "lög.txt", "--log-format", "json", "--restart-file", "nëu",
                    "--access-log", "#{directory}/äccess", chdir: temp_dir, pwd: temp_dir, ready: false)
-    eventually(10) { File.exist?("#{directory}/lög.txt") && File.read("#{directory}/lög.txt").include?("ready in") }
+    eventually { File.exist?("#{directory}/lög.txt") && File.read("#{directory}/lög.txt").include?("ready in") }
 
     assert_equal "#{directory} #{directory}/äpp.ru 7", get("unix:#{directory}/ß.sock")
     assert_path_exists "#{directory}/pïd"
     entries = File.readlines("#{directory}/lög.txt").map { |line| JSON.parse(line)["message"] }
     assert_includes entries, "listening on unix:#{directory}/ß.sock"
     server.signal("HUP")
-    eventually(10) { File.read("#{directory}/lög.txt").include?("exit status 0") }
+    eventually { File.read("#{directory}/lög.txt").include?("exit status 0") }
     assert_equal "#{directory} #{directory}/äpp.ru 7", get("unix:#{directory}/ß.sock")
     assert_equal 0, server.stop.exitstatus
     assert_match(/GET/, File.read("#{directory}/äccess"))

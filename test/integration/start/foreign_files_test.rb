@@ -40,7 +40,7 @@ class ForeignFilesTest < Support::TestCase
     assert_checked(name)
     server = start(["-c", name])
     log = -> { Dir.glob("#{temp_dir}/log/*").map { |path| File.read(path) }.join + server.output.text }
-    eventually(20, "#{name} to serve", seen: log) { log.call.match?(/ ready in \d+ ms$/) }
+    eventually("#{name} to serve", seen: log) { log.call.match?(/ ready in \d+ ms$/) }
     assert_match(PROOF[name.delete_suffix(".rb")], log.call) if PROOF.key?(name.delete_suffix(".rb"))
     assert_equal 200, get(log.call[/ listening on (?!unix)(\S+)$/, 1]).status
     assert_equal 0, server.stop.exitstatus

@@ -69,7 +69,7 @@ module AskingCrowd
 
   # There may be fewer descriptors than before, because a garbage collection may have closed files.
   def assert_no_more_descriptors(server, before)
-    eventually(10, "as few descriptors as before: #{before}", seen: -> { "now: #{descriptors(server)}" }) do
+    eventually("as few descriptors as before: #{before}", seen: -> { "now: #{descriptors(server)}" }) do
       descriptors(server)&.zip(before)&.all? { |now, once| now <= once }
     end
   end

@@ -17,7 +17,7 @@ module OrphanedWorkers
   end
 
   def wait_until(&)
-    eventually(10, &)
+    eventually(&)
   end
 
   def master_of(server)
@@ -60,7 +60,7 @@ module OrphanedWorkers
   end
 
   def assert_left(server, former)
-    eventually(10, "the former workers' end", seen: -> { server.output.text }) { living(former).empty? }
+    eventually("the former workers' end", seen: -> { server.output.text }) { living(former).empty? }
     eventually { workers_of(server).size == 2 }
     eventually { !children_of(server).intersect?(former) }
     assert_equal 200, server.get.status

@@ -29,7 +29,7 @@ module ProcessTree
   # Waits until there are `count` workers, and none of the pids in `without` is among them. Returns the workers' pids.
   def wait_for_workers(server, count, without: [])
     seen = -> { ["now: #{workers(server)}", server.output.text] }
-    eventually(10, "#{count} workers other than #{without}", seen: seen) do
+    eventually("#{count} workers other than #{without}", seen: seen) do
       now = workers(server)
       now if now.size == count && !now.intersect?(without)
     end
@@ -45,7 +45,7 @@ module ProcessTree
 
   # Waits until a request is at the gate. Then all requests that are at the gate continue.
   def open_gate(path = gate)
-    eventually(10, "somebody at the gate") { gate_opens?(path) }
+    eventually("somebody at the gate") { gate_opens?(path) }
   end
 
   # Returns false if no request waits at the gate. The open does not block. A signal could interrupt a blocking open.
@@ -59,7 +59,7 @@ module ProcessTree
 
   # Waits until `count` requests are at the gate. Each request continues when all are there.
   def open_gate_for(count)
-    File.open(gate, File::RDWR) { eventually(10, "#{count} at the gate") { readers(gate) == count } }
+    File.open(gate, File::RDWR) { eventually("#{count} at the gate") { readers(gate) == count } }
   end
 
   def gate
@@ -87,6 +87,6 @@ module ProcessTree
   end
 
   def assert_title(pid, expected)
-    assert(eventually(5, "the title #{expected}", seen: -> { "it is #{title(pid)}" }) { title(pid) == expected })
+    assert(eventually("the title #{expected}", seen: -> { "it is #{title(pid)}" }) { title(pid) == expected })
   end
 end

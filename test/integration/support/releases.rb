@@ -56,23 +56,23 @@ module Releases
   # Waits for a line in a log file of #temp_dir.
   def wait_for_log(name, pattern)
     path = "#{temp_dir}/#{name}"
-    eventually(10, "#{pattern} in #{name}", seen: -> { Dir["#{temp_dir}/**/*log*"].map { |log| File.read(log) } }) do
+    eventually("#{pattern} in #{name}", seen: -> { Dir["#{temp_dir}/**/*log*"].map { |log| File.read(log) } }) do
       File.exist?(path) && File.read(path).match?(pattern)
     end
   end
 
   # Sends a request to a unix socket of #temp_dir.
-  def get(socket, limit = Support::Deadline::DEFAULT_SECONDS)
+  def get(socket)
     Support::Client.open(Support::Address.new("unix:#{temp_dir}/#{socket}")) do |client|
       client.request("GET", "/", { "Connection" => "close" })
-      client.read_response(limit)
+      client.read_response
     end
   end
 
   # Workers of the other release accept until they know that they must retire.
   def assert_serves(number, server, rest = "leak nil")
     body = nil
-    assert(eventually(10, "release #{number}", seen: -> { body }) do
+    assert(eventually("release #{number}", seen: -> { body }) do
       (body = server.get.body).match?(/\Arelease #{number}, .*#{rest}\z/)
     end)
   end

@@ -34,10 +34,10 @@ module ServiceCase
 
   # drop: the number of older messages.
   def wait_for(drop = 0, &)
-    eventually(10, "a message", seen: -> { @manager.messages }) { @manager.messages.drop(drop).any?(&) }
+    eventually("a message", seen: -> { @manager.messages }) { @manager.messages.drop(drop).any?(&) }
   end
 
   def wait_for_states(*states)
-    eventually(10, "the states #{states}", seen: -> { @manager.messages }) { @manager.states == states }
+    eventually("the states #{states}", seen: -> { @manager.messages }) { @manager.states == states }
   end
 end

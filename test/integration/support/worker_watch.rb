@@ -21,7 +21,7 @@ module WorkerWatch
   # Checks that the worker lives, waits without using the processor, holds no more descriptors than before, and answers.
   def assert_unharmed
     assert_equal 200, @server.get.status # earlier connections have been accepted
-    eventually(10, "the descriptors of before: #{@descriptors}", seen: -> { "now: #{descriptors}" }) { none_more? }
+    eventually("the descriptors of before: #{@descriptors}", seen: -> { "now: #{descriptors}" }) { none_more? }
     assert_at_rest
     assert_equal [@worker], workers(@server), "the worker was replaced:\n#{@server.output.text}"
   end

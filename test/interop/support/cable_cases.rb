@@ -15,7 +15,7 @@ module Interop
     def test_messages_are_echoed
       page = open_page
       page.call("sendAll", ECHOES)
-      eventually(30, "all echoes", seen: -> { [page["echoes"].size] }) { page["echoes"].size >= ECHOES }
+      eventually("all echoes", seen: -> { [page["echoes"].size] }) { page["echoes"].size >= ECHOES }
       assert_equal (1..ECHOES).to_a, page["echoes"].sort
     end
 
@@ -23,7 +23,7 @@ module Interop
       pages = open_pages
       BROADCASTS.times { |number| broadcast(number) }
       pages.each do |page|
-        eventually(30, "all notes", seen: -> { [page["notes"]] }) { page.shown == BROADCASTS }
+        eventually("all notes", seen: -> { [page["notes"]] }) { page.shown == BROADCASTS }
         assert_equal (0...BROADCASTS).to_a, page["notes"].sort
       end
     end
@@ -37,7 +37,7 @@ module Interop
     def test_turbo_gets_streams_by_server_sent_events
       page = open_page
       page.call("listen")
-      eventually(30, "ticks") { page.call("ticks").size > 50 }
+      eventually("ticks") { page.call("ticks").size > 50 }
       ticks = page.call("ticks")
       assert_equal (1..ticks.size).to_a, ticks
     end
@@ -46,7 +46,7 @@ module Interop
       page = open_page
       page.call("listen")
       # The browser continues on several connections, one after the other.
-      eventually(30, "events", seen: -> { [page["events"], page["errors"]] }) { page["events"].size > 50 }
+      eventually("events", seen: -> { [page["events"], page["errors"]] }) { page["events"].size > 50 }
       events = page["events"]
       assert_equal (1..events.size).to_a, events
       page.call("sendAll", 1)
@@ -66,7 +66,7 @@ module Interop
       change("a new master", pages) { |workers| @keeper.replace(@server, workers) } if Support::Length::LONG
       pages.each { |page| assert_nothing_lost(page) }
       broadcast(@number += 1)
-      pages.each { |page| eventually(10, "the last note") { page["notes"].last == @number } }
+      pages.each { |page| eventually("the last note") { page["notes"].last == @number } }
     end
 
     private
@@ -76,7 +76,7 @@ module Interop
     def change(what, pages)
       old = yield pages.map(&:worker).uniq
       @number ||= 0
-      eventually(RECONNECTED, "the end of old workers after #{what}") do
+      eventually("the end of old workers after #{what}", limit: RECONNECTED) do
         deliver(@number += 1, pages)
         old.none? { |pid| Support::ProcessTable.entry(pid) }
       end
@@ -91,7 +91,7 @@ module Interop
       open = pages.to_h { |page| [page, page.subscription] }.compact
       broadcast(number)
       open.each do |page, subscription|
-        eventually(10, "note #{number}", seen: -> { [page["notes"]] }) do
+        eventually("note #{number}", seen: -> { [page["notes"]] }) do
           page.subscription != subscription || page["notes"].include?(number)
         end
       end
@@ -99,7 +99,7 @@ module Interop
 
     def assert_nothing_lost(page)
       page.call("stop")
-      eventually(10, "the last echo", seen: -> { [page["asked"]] }) { page["asked"].zero? }
+      eventually("the last echo", seen: -> { [page["asked"]] }) { page["asked"].zero? }
       echoes = page["echoes"]
       assert_equal (1..echoes.size).to_a, echoes
       assert_operator page["resent"], :<, page["connections"]

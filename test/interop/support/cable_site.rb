@@ -35,7 +35,7 @@ module Interop
     def site
       @site ||= begin
         @server = start_replaceable_server(directory: CableApp.prepare, env: environment, workers: WORKERS,
-                                           threads: THREADS, limit: CableApp::BOOT_LIMIT)
+                                           threads: THREADS)
         @browser = Chromium.new(temp_dir) { |command, options| start_process(*command, **options) }
         [@server, @browser]
       end

@@ -14,8 +14,6 @@ module Interop
                 --skip-git --skip-bundle].freeze
     # Seconds to install all gems, on a machine that has none of them.
     TIMEOUT = 600
-    # Seconds to load the application, on a busy machine.
-    BOOT_LIMIT = 60
 
     class << self
       # Generates the application if it is missing or out of date. Returns its directory.

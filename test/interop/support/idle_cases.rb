@@ -23,7 +23,7 @@ module Interop
       assert_all_echo sockets
       sockets.each { |socket| socket.client.close }
       await_open(0)
-      eventually(10, "closed sockets", seen: -> { [before, descriptors] }) { descriptors < before + SPARE }
+      eventually("closed sockets", seen: -> { [before, descriptors] }) { descriptors < before + SPARE }
     ensure
       Process.setrlimit(:NOFILE, *@limits)
     end

@@ -96,7 +96,7 @@ module Interop
       env = environment.merge(variable => "bontebok")
       server = Support::ServerProcess.new("bundle", "exec", "rackup", *LISTEN, env: env, chdir: temp_dir)
       children << server
-      assert_equal 200, server.wait_until_ready(30).get.status
+      assert_equal 200, server.wait_until_ready.get.status
     end
 
     def test_help_lists_the_options
@@ -118,13 +118,13 @@ module Interop
       temp_file("config.ru", rackup)
       server = Support::ServerProcess.new(*command, *listen, *args, env: environment, chdir: temp_dir)
       children << server
-      server.wait_until_ready(30) if ready
+      server.wait_until_ready if ready
       server
     end
 
     def assert_fails(status, message, *args, **options)
       server = rackup(*args, listen: nil, ready: false, **options)
-      assert_equal status, server.wait(30).exitstatus
+      assert_equal status, server.wait.exitstatus
       server.output.wait_for_end
       assert_includes server.output.text, "bontebok: #{message}"
       refute_match BACKTRACE, server.output.text

@@ -24,8 +24,7 @@ module Interop
     # Returns the server, and the entrances as { name => address }.
     def site
       @site ||= begin
-        start_site(directory: RailsApp.prepare, args: ["-w", "1", "-E", environment], env: RailsApp.environment,
-                   limit: RailsApp::BOOT_LIMIT)
+        start_site(directory: RailsApp.prepare, args: ["-w", "1", "-E", environment], env: RailsApp.environment)
         [@server, @entrances]
       end
     end

@@ -53,7 +53,7 @@ module Interop
     end
 
     def wait_for_entrance(process, address)
-      eventually(10, address) do
+      eventually(address) do
         flunk("a proxy does not start:\n#{process.output.text}") unless process.running?
         Support::Client.accepted?(address)
       end

@@ -80,7 +80,7 @@ module Interop
     # Waits until the application has `count` open WebSockets.
     def await_open(count)
       seen = nil
-      eventually(10, "#{count} open WebSockets", seen: -> { [seen] }) { (seen = @server.get.body) == count.to_s }
+      eventually("#{count} open WebSockets", seen: -> { [seen] }) { (seen = @server.get.body) == count.to_s }
     end
   end
 end

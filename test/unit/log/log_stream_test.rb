@@ -21,7 +21,7 @@ class LogStreamTest < Support::TestCase
       stream = Bontebok::LogStream.new(writer)
       fill(writer)
       writer.define_singleton_method(:wait_writable) { |*| self }
-      refute Timeout.timeout(10) { stream.write("x", TIMEOUT) }
+      refute Timeout.timeout(60) { stream.write("x", TIMEOUT) }
     end
   end
 
@@ -55,7 +55,7 @@ class LogStreamTest < Support::TestCase
     assert_equal "x", reader.readpartial(10)
 
     fill(writer)
-    refute Timeout.timeout(10) { stream.write("x", TIMEOUT) }
+    refute Timeout.timeout(60) { stream.write("x", TIMEOUT) }
   end
 
   def test_a_text_larger_than_the_pipe_is_written_whole

@@ -23,7 +23,7 @@ class ChildrenTurnsTest < Support::TestCase
     Process.kill("USR1", first.pid)
     mind_until { first.leaving? }
     Process.kill("USR1", second.pid)
-    assert second.channel.to_io.wait_readable(10)
+    assert second.channel.to_io.wait_readable(60)
     3.times { @keeper.tick }
     assert_equal [1, 2, 1], @started.map(&:number)
     Process.kill("USR2", first.pid)

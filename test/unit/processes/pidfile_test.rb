@@ -113,7 +113,7 @@ class PidfileTest < Support::TestCase
   def test_a_pipe_or_endless_device_at_the_path_is_replaced
     [-> { File.mkfifo(@path) }, -> { File.symlink("/dev/zero", @path) }].each do |make|
       make.call
-      Timeout.timeout(10) { @pidfile.write }
+      Timeout.timeout(60) { @pidfile.write }
       assert_equal ["#{Process.pid}\n", "file"], [File.read(@path), File.lstat(@path).ftype]
       @pidfile.remove
     end

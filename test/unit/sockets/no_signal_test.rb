@@ -31,7 +31,7 @@ class NoSignalTest < Minitest::Test
       assert_predicate signals, :empty?, name
     end
     write_to_nobody(->(socket) { socket.write("text") })
-    assert Timeout.timeout(10) { signals.pop }
+    assert Timeout.timeout(60) { signals.pop }
   ensure
     trap("PIPE", former || "DEFAULT")
   end

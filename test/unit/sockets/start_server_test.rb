@@ -52,7 +52,7 @@ class StartServerViewTest < Support::TestCase
   # Runs the block while a child lives that was started after the last clock tick.
   def with_child
     tick = ticks
-    eventually(5, "a clock tick") { ticks > tick }
+    eventually("a clock tick") { ticks > tick }
     reader, writer = IO.pipe
     pid = fork { exit!([writer.close, reader.read].empty?) }
     yield pid

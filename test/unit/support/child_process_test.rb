@@ -40,6 +40,13 @@ class ChildProcessTest < Support::TestCase
     assert_match(/does not end/, error.message)
   end
 
+  def test_a_worker_that_is_killed_after_the_default_of_graceful_timeout_fails_the_test
+    test = Class.new(Support::TestCase) { def self.name = "Inner" }.new("inner")
+    test.start_process("sh", "-c", "echo 'worker 1 (pid 2) did not end within 30.0 s: killed'").wait
+    error = assert_raises(Minitest::Assertion) { test.before_teardown }
+    assert_match(/pid 2/, error.message)
+  end
+
   def test_a_process_gets_its_environment_and_directory
     child = Support::ChildProcess.run("sh", "-c", "pwd; echo $MARK", chdir: temp_dir, env: { "MARK" => "here" })
     assert_equal [File.realpath(temp_dir), "here"], child.output.lines(:stdout)

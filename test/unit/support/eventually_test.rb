@@ -12,7 +12,7 @@ class EventuallyTest < Support::TestCase
   def test_the_error_after_the_limit_shows_the_last_state
     turns = 0
     error = assert_raises(Support::Timeout) do
-      eventually(0.02, "the turns to end", seen: -> { ["turn #{turns}", "as always"] }) { (turns += 1) && false }
+      eventually("the turns to end", limit: 0.02, seen: -> { ["turn #{turns}", "as always"] }) { (turns += 1) && false }
     end
     assert_equal "waited in vain for the turns to end\nturn #{turns}\nas always", error.message
   end

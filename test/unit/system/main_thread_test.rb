@@ -55,7 +55,7 @@ class MainThreadTest < Support::TestCase
     end
     @busy.report_on_exception = false
     @busy.raise(Fault)
-    refute_nil @busy.join(5), "nothing can be raised in it"
+    refute_nil @busy.join(60), "nothing can be raised in it"
   rescue Fault
     pass
   ensure

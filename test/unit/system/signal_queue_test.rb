@@ -60,6 +60,6 @@ class SignalQueueTest < Support::TestCase
   private
 
   def wait_readable
-    assert @queue.to_io.wait_readable(10), "no event came"
+    assert @queue.to_io.wait_readable(60), "no event came"
   end
 end

@@ -95,7 +95,7 @@ class ServingThreadsTest < Support::TestCase
         @ended << true
       end
 
-      assert_raises(kind) { Timeout.timeout(10) { threads.start { raise kind } } }
+      assert_raises(kind) { Timeout.timeout(60) { threads.start { raise kind } } }
       refute_predicate threads, :alive?
       assert_empty lane.starts
     end
@@ -114,7 +114,7 @@ class ServingThreadsTest < Support::TestCase
   end
 
   def finish(threads)
-    Timeout.timeout(10) { @ended.pop }
+    Timeout.timeout(60) { @ended.pop }
     threads.join
     # A thread logs its end after the start of its successor.
     eventually { Thread.list.none? { |thread| thread.name.to_s.start_with?("bontebok") } }

@@ -23,7 +23,7 @@ module Interop
 
     # Waits until the echo channel and the stream of broadcasts are subscribed.
     def wait_until_connected(limit = Support::Deadline::DEFAULT_SECONDS)
-      eventually(limit, "a connected page", seen: -> { [self["connections"], self["errors"]] }) do
+      eventually("a connected page", limit: limit, seen: -> { [self["connections"], self["errors"]] }) do
         self["connected"] && call("streaming")
       end
     end
@@ -36,7 +36,7 @@ module Interop
     # Returns the process id of the worker that echoes a message now. The page exchanges messages (`start`).
     def worker
       count = self["echoes"].size
-      eventually(10, "an echo") { self["echoes"].size > count }
+      eventually("an echo") { self["echoes"].size > count }
       self["pid"]
     end
 

@@ -18,8 +18,8 @@ module Interop
     # The file descriptors that Chromium reads commands from and writes messages to.
     COMMANDS = 3
     MESSAGES = 4
-    # Seconds for a command, on a busy machine.
-    LIMIT = 30
+    # Seconds for a command.
+    LIMIT = 60
 
     attr_reader :process
 

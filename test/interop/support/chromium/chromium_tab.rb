@@ -22,7 +22,7 @@ module Interop
     end
 
     def wait_until_ready
-      eventually(Chromium::LIMIT, "the page", seen: -> { [evaluate("document.documentElement.outerHTML")] }) do
+      eventually("the page", limit: Chromium::LIMIT, seen: -> { [evaluate("document.documentElement.outerHTML")] }) do
         evaluate("!!window.page?.ready")
       end
     end

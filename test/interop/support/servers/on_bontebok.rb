@@ -9,8 +9,8 @@ module Interop
     REQUESTS = 1000
 
     # directory: the working directory, with config.ru. rackup: another rackup file. workers: 0 is one process.
-    def start_server(directory:, env:, rackup: "config.ru", workers: 0, threads: 1, limit: 10, args: [])
-      start_bontebok(directory: directory, listen: :tcp, env: env, limit: limit,
+    def start_server(directory:, env:, rackup: "config.ru", workers: 0, threads: 1, args: [])
+      start_bontebok(directory: directory, listen: :tcp, env: env,
                      args: ["-w", workers, "-t", threads, *args, rackup])
     end
 
@@ -28,7 +28,7 @@ module Interop
 
     # Sends requests until the workers with these process ids are being replaced. Returns the process ids.
     def recycle(server, workers)
-      eventually(60, "the replacement of #{workers}", seen: -> { [server.output.text] }) do
+      eventually("the replacement of #{workers}", seen: -> { [server.output.text] }) do
         server.connect { |client| 100.times { break unless client.get("/pid").keep_alive? } }
         workers.all? { |pid| server.output.text.match?(/\(pid #{pid}\) leaves/) }
       end

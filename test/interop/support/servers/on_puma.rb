@@ -6,10 +6,10 @@ module Interop
   # Serves the application of a test with puma. OnBontebok has the same methods.
   module OnPuma
     # directory: the working directory, with config.ru. rackup: another rackup file. workers: 0 is one process.
-    def start_server(directory:, env:, rackup: "config.ru", workers: 0, threads: 1, limit: 10)
+    def start_server(directory:, env:, rackup: "config.ru", workers: 0, threads: 1)
       server = Puma.new(directory, args: ["-w", workers, "-t", "#{threads}:#{threads}", rackup], env: env)
       children << server
-      server.wait_until_ready(limit)
+      server.wait_until_ready
     end
 
     # Starts a server whose workers can be replaced.
