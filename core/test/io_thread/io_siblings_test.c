@@ -22,12 +22,37 @@ static bool is_silent(int fd)
     return poll(&watched, 1, 20) == 0;
 }
 
-/* Returns whether a lane waits. Only a waiting lane notices that accepting is paused. After a response, a
- * lane may serve its client's next request before it waits. */
-static bool any_lane_waits(const struct lanes *lanes)
+/* Waits until one of the two lanes waits. The other lane is busy. */
+static struct lane_thread *waiting_one(struct lanes *lanes)
 {
-    return atomic_load(&lanes->threads[0].lane->intake.waiting) ||
-           atomic_load(&lanes->threads[1].lane->intake.waiting);
+    for (int i = 0;; i = !i, sched_yield())
+        if (atomic_load(&lanes->threads[i].lane->intake.waiting)) return &lanes->threads[i];
+}
+
+/* Returns when the sources are no longer in the lanes' sets. The I/O thread sets the flag first. */
+static void await_pause(struct bb_worker *worker)
+{
+    bool paused;
+    do {
+        sched_yield();
+        pthread_mutex_lock(&worker->lock);
+        paused = atomic_load(&worker->accept_paused);
+        pthread_mutex_unlock(&worker->lock);
+    } while (!paused);
+}
+
+/* Only a lane that begins to wait notices that accepting is paused. A lane that seems to wait may have been
+ * woken before the pause. It may then accept a connection, and serve two clients before it waits again. */
+static void wait_anew(struct lanes *lanes, struct lane_thread *thread)
+{
+    atomic_store(&thread->locked, true);
+    bb_lane_wake(thread->lane);
+    assert_int_equal(sem_wait(&lanes->entered), 0);
+    atomic_store(&thread->locked, false);
+    bb__wakeup_clear(&thread->lane->intake.wakeup);
+    atomic_store(&thread->lane->intake.waiting, false);
+    sem_post(&thread->unlock);
+    while (!atomic_load(&thread->lane->intake.waiting)) sched_yield();
 }
 
 /* The other process is only a slot on the scoreboard and accepts nothing. The I/O thread would notice this
@@ -46,10 +71,11 @@ static void test_lanes_pause_accepting_for_an_idle_process(void **state)
         block(&lanes, blocked);
         int before = lanes_connect(&lanes);
         assert_true(lanes_ask(before, "/other-is-busy", "", ""));
-        while (!any_lane_waits(&lanes)) sched_yield();
+        struct lane_thread *waiting = waiting_one(&lanes);
 
         bb__scoreboard_set_idle(other, true);
-        while (!atomic_load(&lanes.worker->accept_paused)) sched_yield();
+        await_pause(lanes.worker);
+        wait_anew(&lanes, waiting);
         hold_clocks();
         int fd = lanes_connect(&lanes);
         say(fd, "POST /waits HTTP/1.1\r\nHost: x\r\n\r\n");

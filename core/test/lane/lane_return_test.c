@@ -169,7 +169,7 @@ static void test_the_end_of_a_lane_waits_for_the_io_thread(void **state)
 
 int main(void)
 {
-    (void)alarm(30); /* ends the test if a call waits for ever */
+    (void)alarm(60); /* ends the test if a call waits for ever */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_response_does_not_wait_for_the_io_thread),
         cmocka_unit_test(test_a_response_that_breaks_off_ends_the_connection_later),

@@ -26,7 +26,7 @@ static int read_there(int fd)
 {
     static char bytes[1 << 16];
     struct pollfd watched = {.fd = fd, .events = POLLIN};
-    if (poll(&watched, 1, 10000) <= 0) return -ETIMEDOUT;
+    if (poll(&watched, 1, 60000) <= 0) return -ETIMEDOUT;
     ssize_t got = recv(fd, bytes, sizeof bytes, 0);
     return got < 0 ? -errno : (int)got;
 }

@@ -12,7 +12,7 @@
 #include "host.h"
 #include "real_clock.h"
 
-#define WAIT_LIMIT 10000 /* ms */
+#define WAIT_LIMIT 60000 /* ms */
 
 enum client_end { CLIENT_OPEN, CLIENT_ENDED, CLIENT_RESET };
 

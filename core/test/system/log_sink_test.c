@@ -179,7 +179,7 @@ static void test_a_sink_that_shares_a_pipe_does_not_wait_for_its_reader(void **s
     assert_int_equal(pipe(ends), 0);
     struct bb__log_sink sink = {.fd = ends[1], .kind = BB_LOG_SINK_SHARED, .line_max = PIPE_BUF};
     false_room = knows_not_to_wait(ends[1]);
-    alarm(30);
+    alarm(60);
     size_t taken = say(&sink, lines);
     alarm(0);
     assert_true(taken > 0 && taken < 500000);

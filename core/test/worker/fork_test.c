@@ -97,7 +97,7 @@ static bool inert_in_its_child(struct host *host)
 static bool waits_for_nobody(struct host *host)
 {
     struct bb_event event;
-    alarm(10);
+    alarm(WAIT_LIMIT / 1000);
     return bb_worker_event(host->worker, &event) == BB_AGAIN && every_call_is_inert(host) &&
            all_is_freed(host);
 }
