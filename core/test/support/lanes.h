@@ -21,8 +21,8 @@
 #define LANES_MAX  5
 #define WAIT_LIMIT 60 /* s; a test that passes never waits that long */
 
-/* If a test fails, its threads continue to use its stack. So the program ends: the next test would use the same
- * stack, and report races and wait for ever instead of the failure. */
+/* If a test fails, its threads continue to use its stack. So the program ends: the next test would use the
+ * same stack, and report races and wait for ever instead of the failure. */
 __attribute__((constructor)) static void end_at_first_failure(void)
 {
     setenv("CMOCKA_TEST_ABORT", "1", 1);

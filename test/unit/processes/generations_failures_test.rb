@@ -46,7 +46,7 @@ class GenerationsFailuresTest < Support::TestCase
       begin_with(WHOLE, behaviour, failed: ->(*failure) { @failure = failure })
       desert
       assert_equal [@started[1], "has failed before it was ready"], @failure
-      assert_log(/error .*#{@started[1].pid}\) has closed its channel before it was ready: it has 10 s to end$/)
+      assert_log(/error .*#{@started[1].pid}\) has closed its channel before it was ready: it has 65 s to end$/)
       end_deserted
       pass_time(60)
       2.times { @keeper.tick }

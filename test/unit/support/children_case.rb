@@ -74,7 +74,7 @@ module ChildrenCase
   private
 
   # Creates @keeper. The block gets the number of a new child, and returns the child's behaviour.
-  def keep(count, pause: 1, grace: 5, **options)
+  def keep(count, pause: 1, grace: 600, **options)
     log = Bontebok::Log.new(@writer)
     options = { pause: pause, grace: grace, log: log, **options }
     @keeper = Bontebok::Children.new("worker", count, **options) do |number|

@@ -23,7 +23,7 @@ module GenerationsCase
 
   # Starts the first generation, waits until it is whole, and starts the next generation.
   def begin_with(*behaviours, **calls)
-    @keeper = Bontebok::Generations.new(limit: LIMIT, pause: 60, grace: 5, log: Bontebok::Log.new(@writer), **calls) do
+    @keeper = Bontebok::Generations.new(limit: LIMIT, pause: 60, grace: 60, log: Bontebok::Log.new(@writer), **calls) do
       behaviour = behaviours.fetch(@started.size)
       @started << Bontebok::Child.fork(1, to_close: [@events], &behaviour)
       @started.last
