@@ -64,15 +64,15 @@ class ControlTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  # WorkerBootTimeout ends the first deploy, and a second deploy replaces a deploy that hangs.
+  # The second deploy replaces a deploy that hangs. WorkerBootTimeout of release 3 ends the deploy of release 4.
   def test_one_deploy_at_a_time
-    server = start("--worker-boot-timeout", "3s")
+    server = start
     release(2, "config.ru" => "warn('at the gate')\nFile.read('#{temp_dir}/gate')")
     File.mkfifo("#{temp_dir}/gate")
     first = start_command("deploy", "--wait")
     server.wait_for_output(/^at the gate$/)
     assert_command 3, "bontebok: busy: a master starts already; --supersede replaces it\n", "deploy", "--wait"
-    release(3)
+    release(3, "config/bontebok.rb" => "worker_boot_timeout '3s'")
     assert_command 0, "generation 3 serves\n", "deploy", "--wait", "--supersede"
     assert_equal 1, first.wait.exitstatus
     assert_match(/another deploy has replaced this one/, first.output.text)

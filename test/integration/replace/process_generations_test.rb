@@ -29,9 +29,6 @@ class ProcessGenerationsTest < Support::TestCase
     server.wait_for_output(/master \(pid \d+\) did not get all of its workers ready within 3\.0 s: it is stopped/)
     server.wait_for_output(/master \(pid \d+\) has left/)
     assert_equal former, workers(server)
-    File.unlink(temp_file("bad"))
-    change_restart_file
-    wait_for_next_generation(server, former)
     assert_equal 200, server.get.status
   end
 

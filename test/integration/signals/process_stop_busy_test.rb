@@ -46,18 +46,6 @@ class ProcessStopBusyTest < Support::TestCase
     assert_predicate server.wait, :success?
   end
 
-  def test_only_the_worker_that_does_not_finish_is_killed
-    server = start("-w", "2", "-t", "1", "--graceful-timeout", "1s", listen: :tcp)
-    busy = block(server, connect(server))
-    other = other_than(server, busy)
-    server.signal("TERM")
-
-    assert_predicate server.wait, :success?
-    killed = server.output.text.lines.grep(/did not end|killed/)
-    assert(killed.any? { |line| line.include?(busy.to_s) }, killed)
-    assert(killed.none? { |line| line.include?(other.to_s) }, killed)
-  end
-
   private
 
   # Each worker receives the order to stop at its own time. Before the order, the worker keeps the connection open.
