@@ -31,7 +31,7 @@ class CLIStartTest < Support::TestCase
   end
 
   def test_a_closed_standard_error_does_not_change_the_exit_status
-    { %w[--frobnicate] => 2, [missing("a.ru")] => 1, %w[--version] => 0 }.each do |args, status|
+    { %w[--frobnicate] => 2, ["/proc/none/a.ru"] => 1, %w[--version] => 0 }.each do |args, status|
       command = [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args].shelljoin
       assert_equal status, start_process("sh", "-c", "exec #{command} >&- 2>&-").wait.exitstatus, args.join
     end
@@ -55,13 +55,13 @@ class CLIStartTest < Support::TestCase
       temp_file("bontebok.rb", text)
       assert_fails 2, "#{path}:1: #{message}", args: ["-c", path], rackup: APP
     end
-    path = missing("bontebok.rb")
+    path = "/proc/none/c.rb"
     assert_fails 1, "cannot read the configuration file #{path}", args: ["-c", path], rackup: APP
   end
 
   def test_a_missing_rackup_file_or_directory_fails_the_start
     assert_fails 1, "cannot read the rackup file #{temp_dir}/config.ru: No such file or directory"
-    path = missing("a.ru")
+    path = "/proc/none/a.ru"
     assert_fails 1, "cannot read the rackup file #{path}: No such file", args: [path]
     assert_fails 1, "cannot read the rackup file #{temp_dir}: Is a directory", args: [temp_dir]
     assert_fails 1, "cannot listen on unix:#{path}: its directory does not exist",
@@ -74,10 +74,10 @@ class CLIStartTest < Support::TestCase
 
   # Rack's temporary files go to TMPDIR, so the application gets the other directory as well.
   def test_a_server_whose_tmpdir_is_missing_starts
-    server = start_bontebok(args: %w[-w 0], env: { "TMPDIR" => missing("tmp") },
+    server = start_bontebok(args: %w[-w 0], env: { "TMPDIR" => "/proc/none/tmp" },
                             rackup: "run ->(_) { [200, {}, [ENV.fetch('TMPDIR')]] }")
     assert_equal "/tmp", server.get.body
-    assert_match(/ warn .* TMPDIR #{missing("tmp")} cannot be written to: No such file or directory\. /,
+    assert_match(%r{ warn .* TMPDIR /proc/none/tmp cannot be written to: No such file or directory\. },
                  server.output.text)
   end
 
@@ -176,9 +176,6 @@ class CLIStartTest < Support::TestCase
   end
 
   private
-
-  # The path of a file in a directory that does not exist.
-  def missing(name) = "#{temp_dir}/missing/#{name}"
 
   def failed_start(**options)
     server = start_bontebok(ready: false, **options)
