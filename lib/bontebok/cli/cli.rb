@@ -2,13 +2,16 @@
 
 require_relative "command_line"
 require_relative "../config/config"
-require_relative "option_docs"
 require_relative "../processes/supervisor/state"
 require_relative "../sockets/handshake"
 require_relative "../sockets/service/service_manager"
 require_relative "../system/start_command"
 require_relative "../start_failure"
 require_relative "../version"
+
+# Puma and unicorn have loaded these libraries before the application, so applications use them without a `require`.
+autoload :FileUtils, "fileutils"
+autoload :IPAddr, "ipaddr"
 
 module Bontebok
   # The command `bontebok`. exe/bontebok calls this class, which turns argv into an action and an exit status.
@@ -59,11 +62,16 @@ module Bontebok
     def act
       command_line = CommandLine.new(@argv)
       case command_line.action
-      when :help then print_text(OptionDocs.help(command_line.topic))
+      when :help then help(command_line.topic)
       when :version then print_text("bontebok #{VERSION}\n")
       when :check then check(command_line)
       else serve(command_line)
       end
+    end
+
+    def help(topic)
+      require_relative "option_docs"
+      print_text(OptionDocs.help(topic))
     end
 
     def bench

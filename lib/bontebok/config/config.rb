@@ -5,6 +5,7 @@ require_relative "boot_time"
 require_relative "config_file"
 require_relative "config_styles"
 require_relative "defaults"
+require_relative "option_table"
 require_relative "places"
 require_relative "rack_env"
 require_relative "rhebok_address"
@@ -155,9 +156,10 @@ module Bontebok
     end
 
     def read_file
-      style = ConfigStyles::ALL[self[:config_style]] or return # the style is a fault
-      @fixed = {} unless style <= ConfigStyles::Native # these are Rhebok's
-      take_style_defaults(style::DEFAULTS, style::FIXED, "#{self[:config_style]}'s default")
+      name = self[:config_style]
+      style = ConfigStyles.of(name) or return # the style is a fault
+      @fixed = {} unless ConfigStyles::OWN.include?(name) # these are Rhebok's
+      take_style_defaults(style::DEFAULTS, style::FIXED, "#{name}'s default")
       file = with_rack_env do
         ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env,
                                            faults: (method(:note_faults) if @faults))

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "etc"
-require "fileutils"
 
 require_relative "../start_error"
 require_relative "../system/error_text"
@@ -88,13 +87,19 @@ module Bontebok
     rescue SystemCallError => e
       raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, temporary)}"
     ensure
-      FileUtils.rm_f(temporary)
+      remove_temporary
     end
 
     # EXCL: the file must be new. In a directory where other users may write, one of them could have put a link there.
     def write_temporary
-      FileUtils.rm_f(temporary)
+      remove_temporary
       File.write(temporary, "#{Process.pid}\n", mode: File::WRONLY | File::CREAT | File::EXCL, perm: MODE)
+    end
+
+    def remove_temporary
+      File.unlink(temporary)
+    rescue SystemCallError
+      nil # mostly: there is no such file
     end
 
     def temporary

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "fileutils"
-
 require_relative "unix_listener"
 
 module Bontebok
@@ -56,7 +54,7 @@ module Bontebok
 
     # Some file systems do not have hard links.
     def keep_former
-      FileUtils.rm_f(former_path)
+      remove_former
       File.link(path, former_path) if name_of_server(path)
     rescue SystemCallError
       nil
@@ -66,11 +64,23 @@ module Bontebok
     def remove
       alone_in_directory do
         if own?(path)
-          name_of_server(former_path) ? File.rename(former_path, path) : FileUtils.rm_f([path, former_path])
+          name_of_server(former_path) ? File.rename(former_path, path) : remove_both
         elsif own?(former_path)
           File.unlink(former_path)
         end
       end
+    end
+
+    def remove_both
+      File.unlink(path)
+    ensure
+      remove_former
+    end
+
+    def remove_former
+      File.unlink(former_path)
+    rescue SystemCallError
+      nil # mostly: there is no such file
     end
 
     def own?(path)

@@ -171,7 +171,7 @@ class ConfigFileTest < Support::TestCase
   end
 
   def open_file(path)
-    Bontebok::ConfigFile.new(path, style: Bontebok::ConfigStyles::Native)
+    Bontebok::ConfigFile.new(path, style: Bontebok::ConfigStyles.of("bontebok"))
   end
 
   def assert_fault(exit_status, message, text)

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../option_table"
+
 module Bontebok
   module ConfigStyles
     # The superclass of the styles. It defines directives, and reports unknown directives.

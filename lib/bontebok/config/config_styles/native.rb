@@ -50,7 +50,7 @@ module Bontebok
 
       # The hint that names the first style for which the block is true, or nil.
       def other_style
-        name, = ALL.find { |_, style| yield style }
+        name = ALL.keys.find { |one| yield ConfigStyles.of(one) }
         "--config-style #{name} reads a file for #{name}" if name
       end
 

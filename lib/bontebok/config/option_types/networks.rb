@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "ipaddr"
-
 module Bontebok
   module OptionTypes
     # A list of addresses, networks, and `unix` for all clients of unix sockets. It is an Array, or a text with spaces
@@ -33,6 +31,7 @@ module Bontebok
       def network(word)
         return UNIX if word == UNIX
 
+        require "ipaddr" # here, because few servers have a proxy with an address
         address = IPAddr.new(word)
         raise Invalid, "addresses without a zone" if address.ipv6? && address.zone_id
 

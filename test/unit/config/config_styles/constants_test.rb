@@ -52,7 +52,7 @@ class ConfigStylesConstantsTest < Support::TestCase
   # Reads a file with this text, then runs `code`. Returns what the process prints.
   def run_ruby(style, text, code = "")
     path = temp_file("config.rb", text)
-    script = "#{HEAD}Bontebok::ConfigFile.new(ARGV[0], style: Bontebok::ConfigStyles::#{style})\n#{code}"
+    script = "#{HEAD}Bontebok::ConfigFile.new(ARGV[0], style: Bontebok::ConfigStyles.of('#{style.downcase}'))\n#{code}"
     output, = Open3.capture2e(RbConfig.ruby, "-I#{temp_dir}/lib", "-Ilib", "-e", script, path)
     output.strip
   end

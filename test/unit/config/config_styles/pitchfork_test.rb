@@ -7,7 +7,7 @@ require_relative "../../support/config_style_case"
 class ConfigStylesPitchforkTest < Support::TestCase
   include ConfigStyleCase
 
-  STYLE = Bontebok::ConfigStyles::Pitchfork
+  STYLE = Bontebok::ConfigStyles.of("pitchfork")
   Worker = Bontebok::Hooks::Worker
 
   def test_options_of_pitchfork_are_known

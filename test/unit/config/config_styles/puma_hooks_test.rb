@@ -7,7 +7,7 @@ require_relative "../../support/config_style_case"
 class ConfigStylesPumaHooksTest < Support::TestCase
   include ConfigStyleCase
 
-  STYLE = Bontebok::ConfigStyles::Puma
+  STYLE = Bontebok::ConfigStyles.of("puma")
   Worker = Bontebok::Hooks::Worker
 
   # Most hooks have a new name and an old name. A worker's index counts from 0.

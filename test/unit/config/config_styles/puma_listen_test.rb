@@ -7,7 +7,7 @@ require_relative "../../support/config_style_case"
 class ConfigStylesPumaListenTest < Support::TestCase
   include ConfigStyleCase
 
-  STYLE = Bontebok::ConfigStyles::Puma
+  STYLE = Bontebok::ConfigStyles.of("puma")
 
   def test_port_and_bind_add_addresses
     { "port 3000" => "*:3000", "port '3000'" => "*:3000",

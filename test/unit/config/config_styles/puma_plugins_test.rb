@@ -7,7 +7,7 @@ require_relative "../../support/config_style_case"
 class ConfigStylesPumaPluginsTest < Support::TestCase
   include ConfigStyleCase
 
-  STYLE = Bontebok::ConfigStyles::Puma
+  STYLE = Bontebok::ConfigStyles.of("puma")
   HINT = "did you mean workers?"
 
   def test_tmp_restart_sets_the_restart_file

@@ -7,7 +7,7 @@ require_relative "../../support/config_style_case"
 class ConfigStylesPumaTest < Support::TestCase
   include ConfigStyleCase
 
-  STYLE = Bontebok::ConfigStyles::Puma
+  STYLE = Bontebok::ConfigStyles.of("puma")
 
   def test_options_of_puma_are_known
     assert_equal({ max_workers: 2, environment: "production", rackup: "a.ru", graceful_timeout: 9, worker_timeout: 90,

@@ -8,7 +8,7 @@ require_relative "../../support/config_style_case"
 class ConfigStylesUnicornTest < Support::TestCase
   include ConfigStyleCase
 
-  STYLE = Bontebok::ConfigStyles::Unicorn
+  STYLE = Bontebok::ConfigStyles.of("unicorn")
   Worker = Bontebok::Hooks::Worker
 
   def test_options_of_unicorn_are_known
@@ -124,7 +124,7 @@ class ConfigStylesUnicornTest < Support::TestCase
                                   "after_fork { |server, _| server.logger.error { 5 } }")
     temp_file("lib/logger.rb", "raise LoadError, 'cannot load such file -- logger'")
     script = "require 'bontebok/config/config_file'\nrequire 'bontebok/config/config_styles'\n" \
-             "hooks = Bontebok::ConfigFile.new(ARGV[0], style: #{STYLE}).hooks\n" \
+             "hooks = Bontebok::ConfigFile.new(ARGV[0], style: Bontebok::ConfigStyles.of('unicorn')).hooks\n" \
              "%i[before_fork after_fork].each { |name| hooks.run(name, #{Worker}.new(1)) }"
     output, = Open3.capture2e(RbConfig.ruby, "-I#{temp_dir}/lib", "-Ilib", "-e", script, path)
     assert_equal "INFO -- a\nERROR -- 5\n", output
