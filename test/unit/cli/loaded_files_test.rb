@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require "open3"
+require "test_helper"
+
+# What a start loads. Each file that it does not use makes every start slower.
+class LoadedFilesTest < Support::TestCase
+  LOADED = <<~RUBY
+    former = $LOADED_FEATURES.dup
+    require "bontebok/cli/cli"
+    Bontebok::Config.new(ARGV.empty? ? {} : { config_file: ARGV })
+    require "bontebok/processes/launcher"
+    require "bontebok/processes/supervisor"
+    puts ($LOADED_FEATURES - former).grep(%r{/(fileutils|ipaddr|option_docs|config_styles/\\w+)[.]rb$}) { $1 }
+  RUBY
+
+  def test_a_start_without_a_configuration_file_loads_no_style_and_no_library_that_it_does_not_use
+    assert_empty loaded
+  end
+
+  def test_a_configuration_file_loads_its_own_style
+    assert_equal %w[config_styles/directives config_styles/native], loaded(temp_file("app.rb", "threads 1\n")).sort
+  end
+
+  # Puma and unicorn have loaded these libraries.
+  def test_applications_have_libraries_without_a_require
+    assert_equal %w[FileUtils IPAddr], run_ruby("require 'bontebok/cli/cli'\nputs [FileUtils, IPAddr]")
+  end
+
+  private
+
+  def loaded(*arguments) = run_ruby(LOADED, *arguments)
+
+  # Returns the lines that the process prints.
+  def run_ruby(script, *arguments)
+    output, = Open3.capture2e(RbConfig.ruby, "-Ilib", "-e", script, *arguments)
+    output.lines(chomp: true)
+  end
+end
