@@ -41,10 +41,12 @@ LAYERS.each { |layer| $VPATH << "$(srcdir)/#{CORE}/src/#{layer}" }
 # The core's own files need the include path core/src. The binding includes only bontebok.h, and a lint checks this.
 $INCFLAGS << " -I$(srcdir) -I$(srcdir)/#{CORE}/include -I$(srcdir)/#{CORE}/src"
 
-# Ruby's own list of warnings is not used, because it is for C90 and differs from release to release.
-$warnflags = "-Wall -Wextra -Wshadow -Wno-unused-parameter#{" -Werror" if enable_config("werror", false)}"
+# Ruby's own list of warnings is not used, because it is for C90 and differs from release to release. The CFLAGS of some
+# builds of Ruby do not name $warnflags.
+$warnflags = ""
+warnings = "-Wall -Wextra -Wshadow -Wno-unused-parameter#{" -Werror" if enable_config("werror", false)}"
 
 $CPPFLAGS << " -D_GNU_SOURCE#{' -DBB_PORTABLE' if PORTABLE} -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
-$CFLAGS << " -std=c11 -O2 -fvisibility=hidden -fstack-protector-strong"
+$CFLAGS << " -std=c11 -O2 -fvisibility=hidden -fstack-protector-strong #{warnings}"
 
 create_makefile("bontebok/bontebok")
