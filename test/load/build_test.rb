@@ -9,6 +9,8 @@ require "io/wait"
 # Tests how `bontebok bench` builds its program at the first use, and how it finds the program.
 class BuildTest < LoadTest
   Program = Bontebok::BenchProgram
+  # For the warnings that gcc gives only when it optimizes.
+  STRICT = "-Wshadow -Werror"
 
   def setup
     @own = File.join(temp_dir, "own")
@@ -18,7 +20,7 @@ class BuildTest < LoadTest
 
   def test_the_first_use_builds_the_program_beside_the_files_of_the_gem
     announced = []
-    path = program.path { announced << true }
+    path = program(env: { "CC" => "#{RbConfig::CONFIG["CC"]} #{STRICT}" }).path { announced << true }
     assert_equal [File.join(@own, "bontebok-bench"), [true], ["bontebok-bench"]], [path, announced, Dir.children(@own)]
     assert_includes Support::ChildProcess.run(path, "--help").output.text, "Usage: bontebok bench"
     assert_equal(path, program(env: { "CC" => "false" }).path { flunk })

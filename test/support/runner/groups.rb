@@ -57,7 +57,7 @@ module Runner
       Group.new("ext-rack", "the binding under Rack 2.2, 3.0 and 3.1, where that can differ; with --full all of it",
                 jobs: -> { under_each_rack("ext/#{RACK_FILES}") }, full: -> { under_each_rack("ext/**/*") }),
       Group.new("arm64", "the bytes layer built for arm64, run emulated", jobs: -> { [make("core", "test-arm64")] }),
-      Group.new("warnings", "gcc, clang and musl-gcc have nothing to say",
+      Group.new("warnings", "clang and musl-gcc have nothing to say about the core and the load tool",
                 jobs: -> { [make("core", "warnings"), make("load", "warnings")] }),
       Group.new("memory", "the binding under valgrind",
                 full: -> { [Job.new("bundle", "exec", "rake", "--silent", "test:memory", env: VALGRIND)] }),
