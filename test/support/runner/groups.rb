@@ -99,7 +99,9 @@ module Runner
       files("soak/*", only, env: LONG) + (only ? [] : [Job.new("bench/soak", "--seconds", "120")])
     end
 
-    def rubocop = [Job.new("bundle", "exec", "rubocop")]
+    def rubocop
+      [Job.new(RbConfig.ruby, "--disable=gems", "-r./test/support/runner/style", "-e", "exit Runner::Style.new.call")]
+    end
 
     # make builds the tests with all processors first. Then the tests run one after the other.
     def timing_core
