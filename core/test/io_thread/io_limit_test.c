@@ -232,6 +232,27 @@ static void test_extended_time_moves_both_limits_of_a_request(void **state)
     finish(&lanes, 3);
 }
 
+/* The request has waited for its body for longer than the limit, and waits no more. */
+static void test_time_in_which_a_body_is_received_does_not_count(void **state)
+{
+    (void)state;
+    struct bb_settings settings = limited(0);
+    struct lanes lanes;
+    settings.request_timeout_soft = 50;
+    lanes_start(&lanes, 1, &settings);
+    hold_clocks();
+    int fd = lanes_connect(&lanes);
+    say(fd, "POST /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(sem_wait(&lanes.entered), 0);
+    atomic_store(&lanes.threads[0].lane->reply.received_for, 10 * WAIT_LIMIT * 1000);
+    let_clocks_go_on();
+    assert_false(is_alarmed(lanes.worker, 200));
+    sem_post(&lanes.leave);
+    assert_true(lanes_read(fd, "/block 0"));
+    close(fd);
+    finish(&lanes, 1);
+}
+
 /* After the soft limit the I/O thread has no further timer for the request. bb_lane_extend_time() must make
  * the I/O thread check the request again. */
 static void test_extended_time_counts_after_the_host_was_told(void **state)
@@ -261,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_the_soft_limit_of_a_request_that_has_ended_is_not_told),
         cmocka_unit_test(test_no_limit_is_over_too_soon_if_a_look_takes_long),
         cmocka_unit_test(test_extended_time_moves_both_limits_of_a_request),
+        cmocka_unit_test(test_time_in_which_a_body_is_received_does_not_count),
         cmocka_unit_test(test_extended_time_counts_after_the_host_was_told),
     };
     return cmocka_run_group_tests_name("io_limit", tests, NULL, NULL);

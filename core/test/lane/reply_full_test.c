@@ -102,7 +102,8 @@ static void test_a_full_disk_makes_the_lane_wait(void **state)
     }
 }
 
-/* The wait ends when other responses free room in the spool, even if the client reads nothing. */
+/* The wait ends when other responses free room in the spool, even if the client reads nothing. Then the lane
+ * does not count as waiting. */
 static void app_waits_for_others(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -118,6 +119,7 @@ static void app_waits_for_others(struct host *host, const struct bb_request *req
     }
     atomic_store(&host->worker->spool_budget.used, 0);
     assert_int_equal(bb_reply_wait(host->lane), BB_OK);
+    assert_int_equal(atomic_load(&host->lane->intake.slot->taking), 0);
     write_all(host, letters + at, LARGE - at);
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
@@ -125,13 +127,17 @@ static void app_waits_for_others(struct host *host, const struct bb_request *req
 static void test_room_that_others_give_back_ends_the_wait(void **state)
 {
     (void)state;
+    struct bb_scoreboard *scoreboard;
+    assert_int_equal(bb_scoreboard_new(&scoreboard, 1), BB_OK);
     struct host *host = new_host(AF_UNIX, app_waits_for_others);
+    host_enter_scoreboard(host, scoreboard);
     atomic_store(&host->worker->spool_budget.used, host->worker->spool_budget.max);
     struct client *client = lazy_client(host);
     assert_all_letters(client);
     assert_int_equal(used(host), 0);
     client_free(client);
     host_free(host);
+    bb_scoreboard_free(scoreboard);
 }
 
 /* ---- memory that others fill meanwhile ---- */

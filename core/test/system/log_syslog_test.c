@@ -102,6 +102,9 @@ static void test_a_wrong_syslog_target_is_rejected_with_its_fault(void **state)
         {"syslog:facility=", "syslog: unknown facility \"\""},
         {"syslog:severity=loud", "syslog: unknown severity \"loud\""},
         {"syslog:tag=a b", "syslog: not a tag of letters, digits, _, - and .: \"a b\""},
+        {"syslog:tag=a23456789.123456789.123456789.123456789.12345678",
+         "syslog: not a tag of letters, digits, _, - and .: "
+         "\"a23456789.123456789.123456789.123456789.12345678\""},
         {"syslog:tag=", "syslog: not a tag of letters, digits, _, - and .: \"\""},
         {"syslog:socket=", "syslog: not the path of a socket: \"\""},
         {"syslog:server=a,tag=b", "syslog: unknown setting \"server\""},

@@ -12,7 +12,7 @@ require_relative "../support/inputs"
 class InputCallsTest < Support::LaneCase
   include Support::Inputs
 
-  PARAGRAPHS = "\n\none\ntwo\n\nthree\r\n\r\nfour\n\n".b.freeze
+  PARAGRAPHS = "\n\none\ntwo\n\n\n\nthree\r\n\r\nfour\n\n".b.freeze
   BINARY = Array.new(256, &:chr).join.b.freeze
   # A body in a spool file is read in windows of 16 KiB. The separators of this body lie across the borders of the
   # windows.

@@ -60,6 +60,19 @@ class ServerStopTest < EmbeddedCase
     end
   end
 
+  def test_a_second_stop_does_not_prolong_the_time
+    server = serve { wait_for_gate }
+    in_a_request(server, @arrived) do
+      first = Thread.new { server.stop(0.1) }
+      eventually { !server.running? }
+      patient = Thread.new { server.stop(1000) }
+      assert patient.join(Support::Deadline::DEFAULT_SECONDS), "the second stop waits"
+      refute first.value || patient.value
+    ensure
+      @gate.push("done")
+    end
+  end
+
   def test_an_idle_connection_is_closed
     server = serve
     connect(server) do |client|

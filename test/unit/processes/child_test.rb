@@ -45,6 +45,20 @@ class ChildTest < Support::TestCase
     [parent_end, child_end].each(&:close)
   end
 
+  # Otherwise nothing would kill a child that does not end.
+  def test_a_child_that_leaves_keeps_its_deadline_when_it_reports_a_step
+    parent_end, child_end = Bontebok::Channel.pair
+    child = Bontebok::Child.new(1, Process.pid, parent_end)
+    child.expect(60)
+    child.reached(:loaded)
+    assert_nil child.deadline
+    child.retire(60)
+    child.reached(:ready)
+    refute_nil child.deadline
+  ensure
+    [parent_end, child_end].each(&:close)
+  end
+
   def test_a_master_keeps_one_worker
     parent_end, child_end = Bontebok::Channel.pair
     child = Bontebok::Child.new(1, Process.pid, parent_end)

@@ -44,6 +44,18 @@ class GenerationsTest < Support::TestCase
     assert_alive @started[0]
   end
 
+  def test_a_generation_that_is_held_has_no_time_limit
+    held = nil
+    begin_with(WHOLE, WHOLE, surge: ->(child) { child == @started[0] ? 0 : held = :hold })
+    mind_until { held }
+    pass_time(LIMIT)
+    @keeper.tick
+    refute_predicate @started[1], :leaving?
+    @keeper.take_back(@started[1], "has too many errors")
+    mind_until { gone?(@started[1]) }
+    assert_alive @started[0]
+  end
+
   def test_time_while_this_process_is_frozen_does_not_count
     begin_with(WHOLE, PARTIAL)
     mind_until { @started[1].reached?(:ready) }

@@ -15,7 +15,7 @@ class HeldSignalsTest < Support::TestCase
     Thread.pass
     assert_equal 0, arrived
     Bontebok::Core.release_signals(USR1)
-    Thread.pass until arrived == 1
+    eventually { arrived == 1 }
   ensure
     Signal.trap("USR1", former || "DEFAULT")
   end

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
+require "bontebok/log/log"
 require "bontebok/workers/detached_connections"
 
 class DetachedConnectionsTest < Support::TestCase
@@ -33,6 +35,24 @@ class DetachedConnectionsTest < Support::TestCase
     @connections.show
 
     assert_equal [1, 2], [@core.shown, kept.size]
+  end
+
+  # The hook before_worker_drain may end after the first call of #wait?.
+  def test_the_time_begins_with_the_first_wait
+    now = 0
+    hook = Struct.new(:running?).new(false)
+    log = Bontebok::Log.new(File.open(File::NULL, "w"))
+    connections = Bontebok::DetachedConnections.new(10, hook: hook, core: @core, log: log)
+    connections.add(kept = Connection.new(false))
+    Bontebok::Clock.stub(:now, -> { now }) do
+      assert connections.wait?
+      now = 6
+      assert connections.wait?
+      refute_predicate connections, :over?
+      now = 10
+      assert_predicate connections, :over?
+    end
+    refute_predicate kept, :closed? # the connection is alive until here
   end
 
   # Ruby 3.1 crashes if many keys of a WeakMap have the same value. bench/soak shows the crash.
