@@ -11,14 +11,8 @@ class QueueTimeTest < Support::LaneCase
   { copied: {}, frozen: { frozen_env: true } }.each do |kind, options|
     define_method("test_the_time_that_a_request_has_waited_is_in_an_env_that_is_#{kind}") do
       serve_with_gate(**options)
-      @kept.request("GET", "/")
-      eventually { @kept.unread_by_server.zero? } # the I/O thread has read the request
-      read = now
-      eventually { now - read > WAIT }
-      @leave.push(:now)
-      [@gated, @kept].each { |client| assert_equal 200, client.read_response.status }
+      wait_behind_gate
 
-      assert_nil @envs.pop[KEY]
       # The wait counts from the moment when the I/O thread begins to read connections. The request can arrive after
       # this moment.
       assert_includes WAIT..(now - @gated_at), @envs.pop.fetch(KEY)
@@ -26,6 +20,17 @@ class QueueTimeTest < Support::LaneCase
       @leave.push(:now)
       [@gated, @kept].each { |client| client&.close }
     end
+  end
+
+  def test_the_scoreboard_shows_the_same_time
+    scoreboard = Bontebok::Core::Scoreboard.new(1)
+    serve_with_gate(siblings: [Socket.pair(:UNIX, :SEQPACKET).map { |socket| lent(socket) }, scoreboard])
+    wait_behind_gate
+
+    assert_equal @envs.pop.fetch(KEY), scoreboard.lanes.first[:queue_time]
+  ensure
+    @leave.push(:now)
+    [@gated, @kept].each { |client| client&.close }
   end
 
   def test_the_time_since_a_trusted_proxy_got_the_request_is_in_env
@@ -61,6 +66,17 @@ class QueueTimeTest < Support::LaneCase
     @gated_at = now
     @gated.request("GET", "/gate")
     entered.pop
+  end
+
+  # Another request waits until the gate opens.
+  def wait_behind_gate
+    @kept.request("GET", "/")
+    eventually { @kept.unread_by_server.zero? } # the I/O thread has read the request
+    read = now
+    eventually { now - read > WAIT }
+    @leave.push(:now)
+    [@gated, @kept].each { |client| assert_equal 200, client.read_response.status }
+    assert_nil @envs.pop[KEY]
   end
 
   def now
