@@ -9,11 +9,12 @@ module Runner
     # Integration tests of a directory of lib/bontebok, beside the unit tests of the same directory.
     INTEGRATION = {
       "adapters" => %w[interop:{rackup,rails_server,sinatra_server}],
-      "cli" => %w[integration:start/* integration:sockets/process_control*],
+      "cli" => %w[integration:start/* integration:sockets/process_control* integration:replace/{canary,control}],
       "config" => %w[integration:start/*],
       "embedded" => %w[integration:embedded/*],
       "log" => %w[integration:logs/*],
-      "processes" => %w[integration:{replace,signals}/*],
+      "processes" => %w[integration:{replace,signals}/* integration:start/start_directory integration:faults/process_*
+                        integration:sockets/process_control*],
       "sockets" => %w[integration:{sockets,start}/* integration:replace/process_departure],
       "system" => %w[integration:{signals,start}/*],
       "workers" => %w[ext conform integration:{faults,signals,embedded}/*]
@@ -27,7 +28,7 @@ module Runner
       %r{\Atest/(support/|support\.rb|test_helper\.rb)} => %w[unit:support/**/* conform lint integration:signals/*],
       %r{\Acore/src/(base|http|log)/} => %w[core arm64 fuzz ext conform lint integration:logs/*],
       %r{\Acore/(src|include)/} => %w[core threads ext conform lint integration:{faults,files,limits}/*],
-      %r{\Aext/} => %w[ext conform lint integration:{embedded,files}/*],
+      %r{\Aext/} => %w[ext conform lint integration:{embedded,files}/* unit:{sockets/worker_links,system/held_signals}],
       %r{\Alib/bontebok/cli/bench_} => %w[load unit:cli/**/* lint],
       %r{\Aexe/} => %w[lint integration:{signals,start}/*]
     }.freeze

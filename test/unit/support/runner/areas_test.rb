@@ -31,6 +31,16 @@ class AreasTest < Support::TestCase
     refute_includes chosen["integration"], "test/integration/logs/log_test.rb"
   end
 
+  # Tests of other directories that use the files.
+  def test_an_area_has_tests_of_other_directories
+    assert_includes selection("lib/bontebok/processes/single_process.rb")["integration"],
+                    "test/integration/start/start_directory_test.rb"
+    assert_includes selection("lib/bontebok/cli/control_command.rb")["integration"],
+                    "test/integration/replace/canary_test.rb"
+    assert_equal %w[test/unit/sockets/worker_links_test.rb test/unit/system/held_signals_test.rb],
+                 selection("ext/bontebok/rb_process.c")["unit"].sort
+  end
+
   def test_a_whole_group_includes_its_files
     chosen = selection("lib/bontebok/workers/worker.rb", "lib/bontebok/processes/child.rb", "Gemfile")
     assert_equal ALL.sort, chosen.keys.sort
