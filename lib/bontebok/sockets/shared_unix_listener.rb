@@ -54,7 +54,7 @@ module Bontebok
 
     # Some file systems do not have hard links.
     def keep_former
-      remove_former
+      remove_quietly(former_path)
       File.link(path, former_path) if name_of_server(path)
     rescue SystemCallError
       nil
@@ -72,13 +72,11 @@ module Bontebok
     end
 
     def remove_both
-      File.unlink(path)
-    ensure
-      remove_former
+      [path, former_path].each { |name| remove_quietly(name) }
     end
 
-    def remove_former
-      File.unlink(former_path)
+    def remove_quietly(name)
+      File.unlink(name)
     rescue SystemCallError
       nil # mostly: there is no such file
     end
