@@ -62,6 +62,16 @@ class LoadTest < Support::TestCase
     result
   end
 
+  # Returns the plan of a run: [[microseconds, path], ...].
+  def plan(*options)
+    process = bench("--dry-run", *options)
+    assert_predicate process.status, :success?
+    process.output.text(:stdout).lines(chomp: true).map do |line|
+      time, path = line.split("\t")
+      [Float(time), path]
+    end
+  end
+
   # expected: { error => count }. Asserts that the result has exactly these errors.
   def assert_errors(expected, result)
     assert_equal expected, result["errors"].reject { |_, count| count.zero? }.transform_keys(&:to_sym), result
