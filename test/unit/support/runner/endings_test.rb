@@ -97,7 +97,7 @@ class EndingsTest < Support::TestCase
     keeper = start_process(RbConfig.ruby, "--disable=gems", "-e", KEEPER, ROOT, *command,
                            env: { **ENVIRONMENT, "TMPDIR" => @directory })
     ended = keeper.wait_for_output(/^#{role} (\d+)$/)[1]
-    eventually(180, "#{moment} of #{command}") { !keeper.running? || come?(moment, keeper) }
+    eventually("#{moment} of #{command}", limit: 180) { !keeper.running? || come?(moment, keeper) }
     skip("#{command} does not run here:\n#{keeper.output.text}") unless keeper.running?
     Process.kill(signal, ended.to_i)
     keeper.wait(60)

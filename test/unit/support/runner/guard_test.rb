@@ -77,9 +77,9 @@ class GuardTest < Support::TestCase
   def assert_nothing_left(script, *others)
     pids, directory = script.wait_for_output(READY).captures
     [*pids.split, *others].each do |pid|
-      eventually(60, "the end of #{pid}") { Support::ProcessTable.entry(pid.to_i).nil? }
+      eventually("the end of #{pid}") { Support::ProcessTable.entry(pid.to_i).nil? }
     end
     assert directory.start_with?("#{temp_dir}/bontebok-")
-    eventually(60, "the removal of #{directory}") { Dir.empty?(temp_dir) }
+    eventually("the removal of #{directory}") { Dir.empty?(temp_dir) }
   end
 end
