@@ -9,6 +9,8 @@ Encoding.default_external = Encoding::UTF_8 unless Encoding.default_external == 
 ROOT = File.expand_path("..", __dir__)
 $LOAD_PATH.unshift(File.join(ROOT, "lib"))
 
+require_relative "support/ruby/short_end"
+Support::ShortEnd.begin
 require "minitest/autorun"
 require_relative "support"
 
