@@ -5,8 +5,9 @@ require "json"
 module Runner
   # What a run has cost, beside what it may cost.
   class Costs
-    # { name of a group => seconds of processors, servers that start, forks of test processes }, of a run without
-    # --full. A higher number of starts or forks fails the run: change the number here, or find another place to save.
+    # { name of a group => seconds of processors, servers that start, forks of test processes, calls of compilers }, of
+    # a run without --full in a fresh clone. A higher number of starts, forks or calls fails the run: change the number
+    # here, or find another place to save.
     LIMITS = File.join(__dir__, "costs.json")
     # Seconds of processors above this share of those in LIMITS give a warning.
     WARNING = 1.1
@@ -26,7 +27,7 @@ module Runner
     # The lines of the summary.
     def lines
       ratio = share
-      ["servers started: #{total("starts")}, forks: #{total("forks")}",
+      ["servers started: #{total("starts")}, forks: #{total("forks")}, compiler calls: #{total("compiler calls")}",
        *(format("%.2f times the seconds of processors in #{File.basename(LIMITS)}", ratio) if ratio),
        *("WARNING: this is more than #{WARNING}" if ratio && ratio > WARNING), *excess,
        "the dearest tests, in seconds of processors:",

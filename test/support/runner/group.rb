@@ -49,9 +49,11 @@ module Runner
 
     def cpu_seconds = jobs.filter_map(&:cpu_seconds).sum
 
-    # { "forks" => processes that tests in Ruby have forked, "starts" => servers that they have started }
+    # { "forks" => processes that tests in Ruby have forked, "starts" => servers that they have started,
+    #   "compiler calls" => calls of compilers, by any program }
     def counts
-      %w[forks starts].to_h { |key| [key, jobs.flat_map(&:costs).sum { |costs| costs[key] }] }
+      { **%w[forks starts].to_h { |key| [key, jobs.flat_map(&:costs).sum { |costs| costs[key] }] },
+        "compiler calls" => jobs.sum(&:compiler_calls) }
     end
 
     # [name, seconds of processors, seconds] of each test in Ruby.

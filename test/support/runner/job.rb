@@ -3,6 +3,7 @@
 require "etc"
 require "json"
 require "rbconfig"
+require_relative "compilers"
 
 module Runner
   # One command of a group. Its output goes to a file, so that bin/test can print the output in one piece.
@@ -38,11 +39,11 @@ module Runner
     end
 
     # Starts the command in a session of its own. The session identifies the processes that the command leaves behind.
-    # path: the path of the job's files, without .log, .times and .costs.
+    # path: the path of the job's files, without .log, .times, .costs and .compilers.
     def start(path)
       @path = path
       @started = now
-      env = { COSTS => File.expand_path("#{@path}.costs"), **@env }
+      env = { COSTS => File.expand_path("#{@path}.costs"), **Compilers.env("#{@path}.compilers"), **@env }
       @pid = Process.spawn(env, "setsid", "bash", "-c", TIMES, "bash", "#{@path}.times", *@command,
                            in: File::NULL, %i[out err] => "#{@path}.log")
     end
@@ -75,6 +76,8 @@ module Runner
       path = "#{@path}.costs"
       File.exist?(path) ? File.readlines(path).map { |line| JSON.parse(line) } : []
     end
+
+    def compiler_calls = Compilers.calls("#{@path}.compilers")
 
     # Sends a signal to all processes that the job has started, except those that have left its process group.
     def signal(name)
