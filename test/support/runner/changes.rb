@@ -7,23 +7,24 @@ module Runner
   module Changes
     SERVERS = %w[integration conform interop timing portable].freeze
     CORE = %w[core threads warnings lint timing-core].freeze
+    # SERVERS, and the groups that load the extension into their own process.
+    BINDING = ["ext", "ext-rack", "unit", *SERVERS].freeze
     # { pattern of a changed path => groups to run }. own: the group that has the directory's name. The first pattern
     # that matches counts. If no pattern matches, all default groups run. Each group must be in the row of each file
     # that can change its result, because a group that has passed runs again only after such a change (Stamps).
     TABLE = {
-      %r{\Acore/src/(base|http|log)/} => [*CORE, "arm64", "fuzz", "ext", "load", *SERVERS],
-      %r{\Acore/(src|include)/} => [*CORE, "ext", "load", *SERVERS],
-      %r{\Acore/test/(http/|requests/|support/(standin/|guard|encode))} => [*CORE, "arm64", "fuzz", "load"],
+      %r{\Acore/(src/(base|http|log)|include)/} => [*CORE, "arm64", "fuzz", "load", *BINDING],
+      %r{\Acore/src/} => [*CORE, "load", *BINDING],
+      %r{\Acore/test/(http/|requests/|support/(standin/|guard|encode|fail_alloc))} => [*CORE, "arm64", "fuzz", "load"],
       %r{\Acore/test/} => [*CORE, "load"],
       %r{\Acore/Makefile\z} => [*CORE, "arm64", "portable"],
       %r{\Acore/fuzz/} => %w[fuzz lint],
       %r{\Acore/chaos/} => %w[core threads lint],
-      %r{\Aext/bontebok/} => ["ext", "ext-rack", "lint", *SERVERS],
+      %r{\Aext/bontebok/} => ["lint", *BINDING],
       %r{\Aload/(src/|Makefile\z)} => ["load", "warnings", "lint", *SERVERS],
       %r{\Aload/} => %w[load warnings lint],
-      %r{\Alib/bontebok/cli/bench_} => %w[load unit lint],
-      %r{\Alib/bontebok/workers/rack_env} => ["unit", "ext", "ext-rack", "lint", *SERVERS],
-      %r{\Alib/bontebok/((config|system|workers)/|[^/]+\z)} => ["unit", "ext", "lint", *SERVERS],
+      %r{\Alib/bontebok/cli/bench_} => %w[load unit integration timing lint],
+      %r{\Alib/bontebok/((config|system|workers)/|[^/]+\z)} => ["lint", *BINDING],
       %r{\A(lib|exe)/} => ["unit", "lint", *SERVERS],
       %r{\Atest/integration/support/} => %w[integration interop timing lint],
       %r{\Atest/conform/support/} => %w[conform unit lint],

@@ -11,13 +11,15 @@ class ChangesTest < Support::TestCase
 
   # { path => [groups that must run if the path has changed, groups that must not run] }
   EXAMPLES = {
-    "core/src/http/h1_head.c" => [%w[core arm64 fuzz ext conform], %w[unit memory]],
+    "core/src/http/h1_head.c" => [%w[core arm64 fuzz ext ext-rack conform unit], %w[memory]],
+    "core/include/bontebok.h" => [%w[core arm64 fuzz ext ext-rack unit], %w[memory]],
     "core/src/conn/conn.h" => [%w[core threads integration timing-core timing], %w[arm64 fuzz]],
     "core/test/conn/conn_test.c" => [%w[core threads timing-core], %w[ext integration timing]],
-    "ext/bontebok/request/rb_env.c" => [%w[ext ext-rack conform], %w[core unit]],
+    "core/test/support/fail_alloc.h" => [%w[core arm64], %w[ext]],
+    "ext/bontebok/request/rb_env.c" => [%w[ext ext-rack conform unit], %w[core]],
     "load/src/report/histogram.c" => [%w[load integration timing], %w[core unit]],
-    "lib/bontebok/cli/bench_program.rb" => [%w[load], %w[ext integration]],
-    "lib/bontebok/config/config.rb" => [%w[unit ext integration], %w[core ext-rack]],
+    "lib/bontebok/cli/bench_program.rb" => [%w[load integration timing], %w[ext]],
+    "lib/bontebok/config/config.rb" => [%w[unit ext ext-rack integration], %w[core]],
     "docs/RAILS.md" => [%w[interop lint], ALL - %w[interop lint]],
     "lib/bontebok/workers/rack_env.rb" => [%w[unit ext-rack conform], %w[core]],
     "lib/bontebok/cli/cli.rb" => [%w[unit integration interop], %w[core ext]],
