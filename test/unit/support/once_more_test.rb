@@ -40,15 +40,6 @@ class OnceMoreTest < Support::TestCase
     assert_equal ["", ""], [output, noted]
   end
 
-  def test_only_tests_in_timing_and_soak_run_once_more
-    Dir.glob("#{ROOT}/test/**/*_test.rb").each do |file|
-      next if File.realpath(file) == File.realpath(__FILE__)
-
-      alone = file.match?(%r{/test/(timing|soak)/})
-      assert_equal alone, File.read(file).include?("Support::OnceMore"), file
-    end
-  end
-
   private
 
   # Returns the sample's result, the sample's output, and the text in the file.

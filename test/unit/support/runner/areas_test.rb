@@ -54,16 +54,6 @@ class AreasTest < Support::TestCase
     assert_includes selection("core/src/conn/conn.c").keys, "threads"
   end
 
-  # A directory that moves takes its row with it.
-  def test_each_row_names_a_directory_and_tests_that_exist
-    Runner::Areas::INTEGRATION.each do |name, targets|
-      assert Dir.exist?("#{ROOT}/lib/bontebok/#{name}"), name
-      targets.grep(/:/) do |target|
-        assert_predicate Dir.glob("#{ROOT}/test/#{target.tr(":", "/")}_test.rb"), :any?, target
-      end
-    end
-  end
-
   private
 
   def selection(*paths) = Dir.chdir(ROOT) { Runner::Areas.selection(paths, ALL) }

@@ -40,18 +40,6 @@ class ChangesTest < Support::TestCase
     end
   end
 
-  def test_the_table_names_only_groups_that_exist
-    assert_empty Runner::Changes::TABLE.values.flatten.uniq - ALL - %w[own]
-    own = Dir.glob("{unit,integration,conform,interop,timing,soak,load}", base: File.join(ROOT, "test"))
-    assert_equal 7, own.size
-    assert_empty own - ALL
-  end
-
-  def test_each_pattern_matches_a_file_that_exists
-    files = Dir.glob("{*,.*,{core,ext,load,lib,exe,test,bench,docs,examples}/**/*}", base: ROOT)
-    Runner::Changes::TABLE.each_key { |pattern| assert files.any?(pattern), pattern.inspect }
-  end
-
   # On a branch, the branch's commits count. Uncommitted changes and new files count, too.
   def test_changes_since_main_and_uncommitted_changes_count
     repository do

@@ -31,17 +31,6 @@ class RunTest < Support::TestCase
     refute_empty groups_of("memory").first.jobs
   end
 
-  # Each test file is in exactly one job, except files of test/ext and test/conform. They also run with the build for
-  # systems without Linux. Files of test/ext are in one job for each release of Rack. The files of
-  # test/interop/rails belong to the Rails application that a test starts.
-  def test_every_test_file_runs
-    files = groups_of("--full").flat_map(&:jobs).flat_map { |job| job.command.grep(/_test\.rb\z/) }
-    ext = Dir.glob("test/ext/**/*_test.rb", base: ROOT)
-    conform = Dir.glob("test/conform/*_test.rb", base: ROOT)
-    all = Dir.glob("test/**/*_test.rb", base: ROOT).grep_v(%r{\Atest/interop/rails/})
-    assert_equal (all + (ext * 4) + conform).sort, files.sort
-  end
-
   private
 
   def bin_test(*arguments)
