@@ -34,15 +34,18 @@ module Runner
        *dearest.map { |name, cpu, _seconds| format("%7.1f  %s", cpu, name) }]
     end
 
-    # A line for each number of a group that is above its limit.
-    def excess
-      @groups.flat_map do |group|
+    # A line for each number of these groups that is above its limit.
+    def excess(groups = @groups)
+      groups.flat_map do |group|
         group.counts.filter_map do |key, number|
           limit = @limits.dig(group.name, key)
           "#{group.name}: #{number} #{key}, the limit is #{limit} (#{File.basename(LIMITS)})" if limit && number > limit
         end
       end
     end
+
+    # The groups that have cost no more than they may. Another one runs again, even if it has passed.
+    def within_limits = @groups.select { |group| excess([group]).empty? }
 
     private
 

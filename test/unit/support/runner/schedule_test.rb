@@ -40,6 +40,7 @@ class ScheduleTest < Support::TestCase
     end
     assert_empty below.excess
     assert_equal ["both: 6 starts, the limit is 5 (costs.json)"], above.excess
+    assert_equal [[both], []], [below, above].map(&:within_limits)
     assert_includes above.lines, "servers started: 6, forks: 4, compiler calls: 0"
     assert_includes above.lines, "    1.5  A#test_one"
     below.write(path = File.join(temp_dir, "costs.json"))
