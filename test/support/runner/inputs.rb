@@ -26,6 +26,8 @@ module Runner
     # Returns a text that changes with each input of the group. Returns nil if the inputs are not known: this is no git
     # checkout, the system is no Debian, or the group does not run by default.
     def digest(group)
+      return unless @all.include?(group)
+
       read unless @machine
       Digest::SHA256.hexdigest([@machine, *@files[group]].join("\0")) if @files[group].any?
     rescue SystemCallError

@@ -89,6 +89,7 @@ class StampsTest < Support::TestCase
   end
 
   def test_a_group_with_unknown_inputs_runs
+    temp_file("test/soak/a_test.rb")
     assert_nil digest("soak")
     File.unlink("#{temp_dir}/status")
     assert_nil digest("core")
