@@ -38,7 +38,7 @@ module Runner
       doubtful = files.to_h { |path| [path, digest(path)] }.reject { |_path, digest| clean.include?(digest) }
       puts "#{files.size - doubtful.size} files have not changed since RuboCop found no fault in them"
       passed = doubtful.empty? || system(*@rubocop, *doubtful.keys, chdir: @root)
-      note(doubtful.values) if passed
+      note(doubtful.select { |path, digest| digest(path) == digest }.values) if passed
       passed
     end
 
