@@ -15,7 +15,7 @@ module Compiled
 
     stored = Compiled.name(path)
     load_from_binary(File.binread(stored))
-  rescue Errno::ENOENT
+  rescue Errno::ENOENT, RuntimeError # A machine that crashes can leave an empty file.
     Compiled.store(path, stored)
   rescue SystemCallError
     nil

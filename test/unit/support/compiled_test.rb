@@ -19,6 +19,16 @@ class CompiledTest < Support::TestCase
     assert_equal "other", value("other")
   end
 
+  def test_a_broken_file_is_replaced
+    value("one")
+    compiled = File.binread(stored.first)
+    ["", compiled[0, compiled.size / 2]].each do |broken|
+      File.binwrite(stored.first, broken)
+      assert_equal "one", value
+      assert_equal compiled, File.binread(stored.first)
+    end
+  end
+
   def test_flags_that_change_the_code_prevent_the_use
     value("one", "-w")
     value("one", "--enable-frozen-string-literal")
