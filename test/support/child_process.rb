@@ -92,11 +92,12 @@ module Support
     end
 
     # The live processes of the group, including the started process. kill(2) finds out at once that no process is left;
-    # a look at the table takes thousand times as long.
+    # a look at the table takes thousand times as long. A group of another session is not this one: after the end of the
+    # started process, its number can be that of another process.
     def group
       Process.kill(0, -pid)
-      ProcessTable.group(pid)
-    rescue Errno::ESRCH
+      ProcessTable.group(pid).select { |process| process.session == Process.getsid }
+    rescue Errno::ESRCH, Errno::EPERM
       []
     end
 

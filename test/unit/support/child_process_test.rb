@@ -67,6 +67,17 @@ class ChildProcessTest < Support::TestCase
     assert_empty Support::ProcessTable.thread_states(child.pid)
   end
 
+  # When the numbers have begun again.
+  def test_another_group_with_the_same_number_is_not_killed
+    other = start_process("setsid", "--wait", "sh", "-c", "echo $$; sleep 60")
+    foreign = other.wait_for_output(/^(\d+)$/)[1].to_i
+    child = Support::ChildProcess.run("true")
+    child.stub(:pid, foreign) { assert_empty child.kill }
+    assert Support::ProcessTable.entry(foreign)
+  ensure
+    Process.kill("KILL", -foreign) if foreign
+  end
+
   private
 
   # Starts a process that ignores TERM. Its #stop waits only 0.05 s.
