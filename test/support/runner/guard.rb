@@ -68,10 +68,11 @@ module Runner
     def stand_guard(front)
       Front.trap_signals { @asked ||= now }
       @preparing.close
-      Thread.new { watch(front) }
+      watcher = Thread.new { watch(front) }
       status = wait_for_program
+      watcher.kill # The number of the program can be that of another process now.
       end_all
-      FileUtils.rm_rf(@directory)
+      remove_directory
       Front.leave(status)
     end
 
@@ -98,6 +99,15 @@ module Runner
       end
     rescue Errno::ECHILD
       nil
+    end
+
+    # Not only root can remove files from a directory to which its owner may not write.
+    def remove_directory
+      FileUtils.rm_rf(@directory)
+      return unless File.exist?(@directory)
+
+      FileUtils.chmod_R("u+rwx", @directory, force: true)
+      FileUtils.rm_rf(@directory)
     end
 
     def kill(pid)

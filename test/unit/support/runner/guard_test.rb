@@ -26,6 +26,12 @@ class GuardTest < Support::TestCase
       $stdout.syswrite("ensured\n")
     end
   RUBY
+  # A directory that only root can empty.
+  CLOSED = <<~'RUBY'
+    Dir.mkdir("#{directory}/a")
+    File.write("#{directory}/a/b", "")
+    File.chmod(0, "#{directory}/a")
+  RUBY
   # Starts its arguments, prints the pid, and waits.
   PARENT = "pid = spawn(*ARGV); $stdout.syswrite(\"script \#{pid}\\n\"); Process.wait(pid)"
   READY = /^ready ([\d ]+) (\S+)$/
@@ -33,6 +39,14 @@ class GuardTest < Support::TestCase
   def test_a_program_that_ends_leaves_nothing
     script = start("", "3")
     assert_equal 3, script.wait.exitstatus
+    assert_nothing_left(script)
+  end
+
+  def test_a_user_leaves_no_directory_that_cannot_be_written_to
+    File.chmod(0o1777, temp_dir)
+    user = Process.euid.zero? ? %w[setpriv --reuid nobody --clear-groups] : []
+    script = start(CLOSED, "0", under: user)
+    assert_predicate script.wait, :success?
     assert_nothing_left(script)
   end
 
