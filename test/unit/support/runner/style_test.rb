@@ -7,7 +7,10 @@ require "support/runner/style"
 class StyleTest < Support::TestCase
   RUBOCOP = <<~SH
     #!/bin/sh
-    case $1 in --list*) ls *.rb;; *) echo "$@" >>"$0.calls"; [ ! -e "$0.edit" ] || . "$0.edit"; exit $(cat "$0.status");; esac
+    case $1 in --list*) ls *.rb; exit;; esac
+    echo "$@" >>"$0.calls"
+    [ ! -e "$0.edit" ] || . "$0.edit"
+    exit $(cat "$0.status")
   SH
 
   def setup
