@@ -24,16 +24,16 @@ module Runner
 
     # Returns the exit status.
     def call
+      ENDING.each { |signal| trap(signal) { raise Interrupt, signal } }
       options = Options.new(@arguments)
       return Report.list if options.list?
 
-      ENDING.each { |signal| trap(signal) { raise Interrupt, signal } }
       system("bin/setup") ? run(options) : 1
     rescue OptionParser::ParseError, ArgumentError => e
       warn e.message
       2
     rescue Interrupt => e
-      stop(options.groups, e.message)
+      stop(options ? options.groups : [], e.message)
     ensure
       @schedule&.stop
     end

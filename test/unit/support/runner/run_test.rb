@@ -23,6 +23,15 @@ class RunTest < Support::TestCase
     end
   end
 
+  # git seems to hang.
+  def test_a_signal_before_the_first_group_ends_the_run
+    File.chmod(0o755, temp_file("git", "#!/bin/sh\ntouch '#{temp_dir}/begun'\nexec sleep 60\n"))
+    run = start_process(File.join(ROOT, "bin/test"), "--changed", env: { "PATH" => "#{temp_dir}:#{ENV.fetch("PATH")}" })
+    eventually { File.exist?("#{temp_dir}/begun") }
+    assert_equal 130, run.stop("INT").exitstatus
+    refute_match(/NoMethodError/, run.output.text)
+  end
+
   def test_two_groups_run_only_with_full_or_by_name
     at_length = %w[memory soak]
     assert_equal Runner::Groups.all.map(&:name) - at_length, groups_of.map(&:name)
