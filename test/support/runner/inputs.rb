@@ -53,8 +53,9 @@ module Runner
     end
 
     def machine
-      [RUBY_DESCRIPTION, RbConfig.ruby, Etc.uname.values, Etc.nprocessors, Process.uid, Dir.pwd,
-       ENV.to_h.except(*HARMLESS).sort, [@packages, *Dir[LOCKS]].map { |path| Digest::SHA256.file(path).to_s }].inspect
+      [RUBY_DESCRIPTION, RbConfig.ruby, Etc.uname.values, Etc.nprocessors, Process.uid, File.umask,
+       Process.getrlimit(:NOFILE), Dir.pwd, ENV.to_h.except(*HARMLESS).sort,
+       [@packages, *Dir[LOCKS]].map { |path| Digest::SHA256.file(path).to_s }].inspect
     end
   end
 end

@@ -82,7 +82,7 @@ class StampsTest < Support::TestCase
     assert_input("packages") { temp_file("status", "changed") }
     former = digest("core")
     stubs = { nprocessors: [Etc, 99], uname: [Etc, { release: "99" }], uid: [Process, 99], pwd: [Dir, "/elsewhere"],
-              ruby: [RbConfig, "/elsewhere"] }
+              ruby: [RbConfig, "/elsewhere"], umask: [File, 0], getrlimit: [Process, [1, 2]] }
     stubs.each { |name, (one, value)| one.stub(name, value) { refute_equal former, digest("core"), name } }
   ensure
     ENV.delete("BONTEBOK_TEST_VARIABLE")
