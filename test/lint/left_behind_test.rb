@@ -1,17 +1,13 @@
 # frozen_string_literal: true
 
 require_relative "checks"
+require "support/runner/bench_scripts"
 
 # Tests what the programs need that leave nothing behind when they are ended (see Runner::Guard).
 class LeftBehindTest < Lint::TestCase
-  SCRIPTS = Dir.glob("bench/{*,*/*}", base: ROOT).select do |script|
-    path = File.join(ROOT, script)
-    File.file?(path) && File.executable?(path)
-  end.freeze
-
   def test_scripts_are_guarded_first
-    assert_operator SCRIPTS.size, :>, 15
-    [*SCRIPTS, "test/support/run.rb"].each do |script|
+    assert_operator Runner::BENCH_SCRIPTS.size, :>, 15
+    [*Runner::BENCH_SCRIPTS, "test/support/run.rb"].each do |script|
       first = File.foreach(File.join(ROOT, script)).find { |line| !line.match?(/^(#|$)/) }
       assert_match(%r{^require_relative ".*runner/guarded"$}, first, script)
     end

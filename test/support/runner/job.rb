@@ -3,6 +3,7 @@
 require "etc"
 require "json"
 require "rbconfig"
+require_relative "../costs"
 require_relative "compilers"
 
 module Runner
@@ -13,8 +14,6 @@ module Runner
     TIMES = 'times=$1; shift; "$@"; status=$?; times >"$times"; exit $status'
     # Lines of a failed command's output that bin/test repeats at the end of the run.
     LAST_LINES = 40
-    # The environment variable that names the file for what tests in Ruby cost (Support::Costs).
-    COSTS = "BONTEBOK_TEST_COSTS"
     LOADED = "require File.expand_path(ARGV.shift) until ARGV.empty?"
 
     class << self
@@ -43,7 +42,8 @@ module Runner
     def start(path)
       @path = path
       @started = now
-      env = { COSTS => File.expand_path("#{@path}.costs"), **Compilers.env("#{@path}.compilers"), **@env }
+      costs = File.expand_path("#{@path}.costs")
+      env = { Support::Costs::FILE => costs, **Compilers.env("#{@path}.compilers"), **@env }
       @pid = Process.spawn(env, "setsid", "bash", "-c", TIMES, "bash", "#{@path}.times", *@command,
                            in: File::NULL, %i[out err] => "#{@path}.log")
     end
@@ -71,7 +71,7 @@ module Runner
       minutes&.sum { |minute, second| (minute.to_i * 60) + second.to_f }
     end
 
-    # What the tests in Ruby have cost: an Array with a Hash for each process of tests.
+    # Returns an Array with a Hash for each test process in Ruby: the counts of Support::Costs.
     def costs
       path = "#{@path}.costs"
       File.exist?(path) ? File.readlines(path).map { |line| JSON.parse(line) } : []

@@ -2,6 +2,7 @@
 
 require "fileutils"
 require "rbconfig"
+require_relative "../once_more"
 require_relative "costs"
 require_relative "options"
 require_relative "report"
@@ -14,8 +15,6 @@ module Runner
     # Signals that end the run and all its jobs.
     ENDING = %w[INT TERM HUP].freeze
     DIRECTORY = "tmp/test"
-    # The environment variable that names a file. The name of each test that runs again is appended to this file.
-    AGAIN = "BONTEBOK_TEST_AGAIN"
     LEFTOVERS = File.expand_path("../leftovers.rb", __dir__)
 
     def initialize(arguments)
@@ -56,7 +55,7 @@ module Runner
 
     # Returns the Costs.
     def run_groups(groups, left_out)
-      report = Report.new(groups, left_out, ENV.fetch(AGAIN))
+      report = Report.new(groups, left_out, ENV.fetch(Support::OnceMore::FILE))
       @schedule = Schedule.new(groups, DIRECTORY) { |group| report.print_group(group) }
       @schedule.run
       Costs.new(groups).tap do |costs|
@@ -68,7 +67,7 @@ module Runner
     def prepare
       FileUtils.rm_rf(DIRECTORY)
       FileUtils.mkdir_p(DIRECTORY)
-      ENV[AGAIN] = File.expand_path("again", DIRECTORY)
+      ENV[Support::OnceMore::FILE] = File.expand_path("again", DIRECTORY)
     end
 
     # Returns the exit status that shells use for a signal: 128 plus its number.

@@ -1,14 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/runner/bench_scripts"
 require "support/runner/guard"
 
 # Tests that no process and no directory is left when a run of bin/test or of a script in bench/ is ended.
 class EndingsTest < Support::TestCase
-  SCRIPTS = Dir.glob("bench/{*,*/*}", base: ROOT).select do |script|
-    path = File.join(ROOT, script)
-    File.file?(path) && File.executable?(path)
-  end.freeze
   BIN_TEST = "bin/test"
   # Only this script runs without gems of other servers.
   SCRIPT = "bench/canary"
@@ -73,7 +70,7 @@ class EndingsTest < Support::TestCase
   end
 
   if Support::Length::LONG
-    SCRIPTS.each_with_index do |script, index|
+    Runner::BENCH_SCRIPTS.each_with_index do |script, index|
       define_method("test_#{script.tr("/", "_")}") do
         arguments, moments = OTHERS.fetch(script, [[]])
         (moments || MOMENTS).each_with_index do |moment, number|
