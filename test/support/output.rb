@@ -2,11 +2,10 @@
 
 module Support
   # Collects the output of a child process. One thread per stream reads, so the child never blocks on a full pipe. A
-  # test that waits for a line is woken when the line arrives.
+  # test that waits for a line is woken when the line arrives. Nobody knows the order of lines of different streams.
   class Output
     def initialize
       @text = Hash.new { |texts, stream| texts[stream] = String.new(encoding: Encoding::BINARY) }
-      @all = String.new(encoding: Encoding::BINARY)
       @open = {}
       @mutex = Mutex.new
       @news = ConditionVariable.new
@@ -21,12 +20,12 @@ module Support
       end
     end
 
-    # Returns the output so far, of one stream or of all streams in order of arrival. The output is complete if the
+    # Returns the output so far, of one stream or of all streams, one after the other. The output is complete if the
     # process has ended.
     def text(stream = nil)
       @mutex.synchronize do
         @open.each_key { |io| take(io) }
-        (stream ? @text[stream] : @all).dup.force_encoding(Encoding::UTF_8).scrub
+        (stream ? @text[stream] : all).dup.force_encoding(Encoding::UTF_8).scrub
       end
     end
 
@@ -34,10 +33,12 @@ module Support
       text(stream).lines(chomp: true)
     end
 
-    # Waits until the output of all streams matches the pattern. Returns the MatchData; nil if all streams have ended
+    # Waits until the output of a stream matches the pattern. Returns the MatchData; nil if all streams have ended
     # without a match. Raises Timeout after the limit.
     def wait_for(pattern, limit = Deadline::DEFAULT_SECONDS)
-      wait_until("#{pattern.inspect} in the output", limit) { pattern.match(@all) }
+      wait_until("#{pattern.inspect} in the output", limit) do
+        @text.each_value.lazy.filter_map { |text| pattern.match(text) }.first
+      end
     end
 
     # Waits until no process has a stream open for writing.
@@ -46,6 +47,8 @@ module Support
     end
 
     private
+
+    def all = @text.sort.map(&:last).join
 
     # Reads at most 64 KiB, the capacity of a pipe. Returns nil if the stream has ended.
     def take(io)
@@ -56,7 +59,6 @@ module Support
 
     def add(stream, bytes)
       @text[stream] << bytes
-      @all << bytes
       @news.broadcast
     end
 
@@ -73,7 +75,7 @@ module Support
           result = yield
           return result if result
           return nil if @open.empty?
-          raise Timeout, "waited in vain for #{what}:\n#{@all}" if deadline.passed?
+          raise Timeout, "waited in vain for #{what}:\n#{all}" if deadline.passed?
 
           @news.wait(@mutex, deadline.left)
         end

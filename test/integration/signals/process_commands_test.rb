@@ -12,6 +12,7 @@ class ProcessCommandsTest < Support::TestCase
       trap("CHLD") do
         while (pid = Process.wait(-1, Process::WNOHANG))
           $stderr.syswrite("reaped #{pid} in #{$$}\n")
+          $reaped = true
         end
       rescue Errno::ECHILD
         nil
@@ -19,10 +20,12 @@ class ProcessCommandsTest < Support::TestCase
     end
   RUBY
   SPAWNING = "run ->(env) { [200, {}, [spawn('true').to_s + ' in ' + Process.pid.to_s]] }\n"
+  # In the master, the handler is called only until the application is loaded.
   AT_LOAD = <<~RUBY.freeze
     #{REAPING}
     reap_own
     $stderr.syswrite("spawned \#{spawn('true')} in \#{Process.pid}\n")
+    sleep 0.001 until $reaped
     #{SPAWNING}
   RUBY
 

@@ -43,7 +43,7 @@ class StartDirectoryTest < Support::TestCase
     make_gate
     app = "run ->(env) { [200, {}, [\"release 1, \#{env['PATH_INFO'] == '/gate' && File.read('#{gate}')} leak nil\"]] }"
     release(1, "config.ru" => app, "config/bontebok.rb" => <<~RUBY)
-      on_booted { puts "hook on_booted" }
+      on_booted { $stderr.syswrite("hook on_booted\n") }
       after_stopped do
         File.unlink("#{ruby}")
         File.write("#{ruby}", "#!/proc/none\n", perm: 0o755)
