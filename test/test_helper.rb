@@ -32,6 +32,6 @@ module Asserting
   end
 end
 
-Minitest::Test.prepend(Asserting)
+Minitest::Test.prepend(Asserting, Support::HangWatch)
 Support::Costs.begin
 Minitest.after_run { Support::ChildProcess.kill_all }

@@ -2,7 +2,7 @@
 
 module Support
   # Collects the output of a child process. One thread per stream reads, so the child never blocks on a full pipe. A
-  # test that waits for a line is woken when the line arrives. Nobody knows the order of lines of different streams.
+  # test that waits for a line is woken when the line arrives. The order of lines of different streams is unknown.
   class Output
     def initialize
       @text = Hash.new { |texts, stream| texts[stream] = String.new(encoding: Encoding::BINARY) }

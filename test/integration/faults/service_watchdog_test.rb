@@ -44,16 +44,17 @@ class ServiceWatchdogTest < Support::TestCase
 
   def assert_signs_of_life
     before = signs_of_life
-    eventually("signs of life") { signs_of_life > before + 1 }
+    assert eventually("signs of life") { signs_of_life > before + 1 }
   end
 
   # No sign comes for ten times the interval.
   def refute_signs_of_life
     since = before = nil
-    eventually("the end of the signs of life") do
+    quiet = eventually("the end of the signs of life") do
       now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       since = now if before != (before = signs_of_life)
       now - since > 0.5
     end
+    assert quiet
   end
 end

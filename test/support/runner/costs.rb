@@ -13,7 +13,10 @@ module Runner
     WARNING = 1.1
     DEAREST = 20
 
-    def initialize(groups, limits: JSON.parse(File.read(LIMITS)))
+    def self.limits = JSON.parse(File.read(LIMITS))
+
+    # limits: {} for a run with --full, which has none.
+    def initialize(groups, limits: Costs.limits)
       @groups = groups
       @limits = limits
     end

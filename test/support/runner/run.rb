@@ -46,19 +46,19 @@ module Runner
       left_out = options.again? ? [] : options.groups.select { |group| stamps.passed?(group) }
       groups = options.groups - left_out
       stamps.remove(groups)
-      costs = run_groups(groups, left_out)
+      costs = run_groups(groups, left_out, limits: options.full? ? {} : Costs.limits)
       return 1 unless nothing_left?(groups)
 
       stamps.note(costs.within_limits) unless options.full?
-      groups.all?(&:passed?) && (options.full? || costs.excess.empty?) ? 0 : 1
+      groups.all?(&:passed?) && costs.excess.empty? ? 0 : 1
     end
 
     # Returns the Costs.
-    def run_groups(groups, left_out)
+    def run_groups(groups, left_out, limits:)
       report = Report.new(groups, left_out, ENV.fetch(Support::OnceMore::FILE))
       @schedule = Schedule.new(groups, DIRECTORY) { |group| report.print_group(group) }
       @schedule.run
-      Costs.new(groups).tap do |costs|
+      Costs.new(groups, limits: limits).tap do |costs|
         costs.write(File.join(DIRECTORY, "costs.json"))
         report.sum_up(costs)
       end

@@ -32,7 +32,7 @@ class OutputTest < Minitest::Test
     assert_equal %w[ab b a], [@output.text, @output.text(:stdout), @output.text(:stderr)]
   end
 
-  # The order of the streams depends on the threads that read.
+  # The order of both is that of the threads that read.
   def test_a_pattern_must_match_in_one_stream
     @writers[:stderr].write("a")
     @output.wait_for(/a/)
