@@ -64,6 +64,9 @@ module Bontebok
     rescue AppLoader::Failed, ThreadError => e
       @log.error(e.message, e.cause)
       1
+    rescue SystemCallError => e
+      @log.error("cannot serve", e)
+      1
     ensure
       ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
       attempt_hook(:after_stopped) if @booted

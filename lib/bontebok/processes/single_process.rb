@@ -62,6 +62,7 @@ module Bontebok
         ended = execute_again
         return ended if ended
 
+        ExitLimit.lift(@exit_limit)
         status = run_to_end { take_back }
       end
       status

@@ -51,6 +51,7 @@ module Bontebok
       take_links(message, descriptors)
       WorkingDirectory.keep
       @config.warnings.each { |warning| @log.warn(warning) }
+      StartFailure.close # from now on, all errors are in the log
       master(message).run
     end
 

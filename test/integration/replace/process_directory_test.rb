@@ -43,7 +43,23 @@ class ProcessDirectoryTest < Support::TestCase
     assert_release 1, server
   end
 
+  # Until an executed master is ready, it has a pipe to the supervisor.
+  def test_a_deploy_leaves_no_pipe_open
+    server = start_in(temp_dir, *%w[-w 1 --err-respawn-interval 10ms --directory current])
+    former = workers(server)
+    server.signal("USR2")
+    worker, = wait_for_workers(server, 1, without: former)
+    pipes = nil
+    assert(eventually("the end of the pipe", seen: -> { pipes }) { (pipes = lonely_pipes(worker, server)).empty? })
+  end
+
   private
+
+  # The pipes of which the process has one end, and the server has none.
+  def lonely_pipes(pid, server)
+    pipes = Support::ProcessTable.descriptors(pid).values.grep(/\Apipe:/).tally
+    pipes.select { |_, ends| ends == 1 }.keys - Support::ProcessTable.descriptors(server.pid).values
+  end
 
   # Starts the server as a shell does: PWD is the name of the directory.
   def start_in(directory, *args)

@@ -61,9 +61,11 @@ class ProcessControlTest < Support::TestCase
     server.connect do |client|
       client.request("GET", "/gate")
       server.wait_for_output(/at the gate/)
-      assert_command 0, /is executed again/, "deploy"
+      waiting = start_command("deploy", "--wait")
+      server.wait_for_output(/the process is executed again/)
       server.signal("INT")
-      assert_equal 0, server.wait.exitstatus
+      assert_equal [0, 1], [server.wait.exitstatus, waiting.wait.exitstatus]
+      assert_equal "bontebok: the server stops\n", waiting.output.text
     end
     refute_path_exists "#{temp_dir}/bontebok.sock"
   end

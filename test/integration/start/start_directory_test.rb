@@ -67,6 +67,20 @@ class StartDirectoryTest < Support::TestCase
     refute_path_exists "#{temp_dir}/bontebok.sock"
   end
 
+  def test_one_process_serves_on_if_its_directory_goes_during_a_deploy
+    make_gate
+    release(1, "config.ru" => "run ->(env) { [200, {}, [env['PATH_INFO'] == '/gate' ? File.read('#{gate}') : 'x']] }")
+    server = start_in("current", "-w", "0", "--restart-file", "restart.txt")
+    request_at_gate(server) do
+      server.signal("USR2")
+      server.wait_for_output(/SIGUSR2: the process is executed again/)
+      remove_release(1)
+    end
+    server.wait_for_output(/the process serves on(?:.*\n)+.*ready in/)
+    assert_equal "x", server.get.body
+    assert_equal 0, server.stop.exitstatus
+  end
+
   def test_one_process_that_misses_a_file_finishes_no_requests
     release(1, "config.ru" => APP, "exe/bontebok" => File.read(Support::BontebokProcess::EXECUTABLE))
     FileUtils.cp_r(LIB, "#{temp_dir}/releases/1/lib")

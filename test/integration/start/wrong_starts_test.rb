@@ -57,6 +57,15 @@ class WrongStartsTest < Support::TestCase
     end
   end
 
+  def test_an_application_that_leaves_no_descriptor_fails_the_start
+    text = failed_start(1, "-w", "1", within: ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"], rackup: <<~RUBY)
+      $files = []
+      loop { $files << File.open(File::NULL) } rescue Errno::EMFILE
+      #{APP}
+    RUBY
+    assert_match(/error .* cannot serve: Too many open files .*\(Errno::EMFILE\)$/, text)
+  end
+
   def test_a_hook_that_raises_fails_the_start
     temp_file("hooks.rb", "before_fork { raise IOError, 'no database' }\n")
     text = failed_start(1, "-w", "1", "-c", "hooks.rb", rackup: APP)

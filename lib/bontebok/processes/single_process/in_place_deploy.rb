@@ -17,10 +17,11 @@ module Bontebok
 
       private
 
-      # Called before the application is loaded, so that a change is noticed while the application loads.
+      # Called before the application is loaded, so that a change is noticed while the application loads. Called
+      # again if a deploy has failed. The working directory may have gone by then.
       def note_restart_file
         path = @config[:restart_file] or return
-        @restart_file = File.expand_path(path, WorkingDirectory.name)
+        @restart_file ||= File.expand_path(path, WorkingDirectory.name)
         @restart_file_changed = RestartFile.changed(@restart_file)
       end
 
@@ -54,13 +55,13 @@ module Bontebok
 
         forget_deploy
         @status = 0
-        @waiting_client&.finish(1, "the server stops")
         @log.info("stopping")
       end
 
       # The process ends. Nobody takes the sockets that were kept for the next program, so their files are removed.
       def forget_deploy
         Listeners.new(PassedListeners.inherit({ PassedListeners::VARIABLE => @kept }), log: @log).close
+        @waiting_client&.finish(1, "the server stops")
         @kept = nil
       end
 
@@ -87,7 +88,6 @@ module Bontebok
       # Called if the command could not be executed. The application is still loaded. Requests that were not finished in
       # time go on: their lanes tell their end to the former queue.
       def take_back
-        ExitLimit.lift(@exit_limit)
         @events = SignalQueue.new(*SingleProcess::SIGNALS)
         former = PassedListeners.inherit({ PassedListeners::VARIABLE => @kept })
         @listeners = Listeners.of(@config, log: @log, former: former, stored: @listeners.stored?)
