@@ -24,8 +24,9 @@ module Bontebok
 
       private
 
+      # With the dot, only a directory can be opened: the open of a pipe waits for a writer.
       def lock(path)
-        directory = File.new(path)
+        directory = File.new("#{path}/.")
         ATTEMPTS.times do
           return directory if directory.flock(File::LOCK_EX | File::LOCK_NB)
 

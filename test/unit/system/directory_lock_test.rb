@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "timeout"
+require "bontebok/system/directory_lock"
+
+# Tests DirectoryLock: who has the lock, and that the block runs in any case.
+class DirectoryLockTest < Support::TestCase
+  def test_the_block_has_the_lock
+    assert_equal [true, false], [Bontebok::DirectoryLock.hold(temp_dir) { locked? }, locked?]
+  end
+
+  def test_an_exception_of_the_block_releases_the_lock
+    assert_raises(IOError) { Bontebok::DirectoryLock.hold(temp_dir) { raise IOError } }
+    refute locked?
+  end
+
+  def test_without_a_directory_the_block_runs_without_a_lock
+    pipe = File.join(temp_dir, "pipe")
+    File.mkfifo(pipe)
+    [pipe, temp_file("file", ""), "/proc/none"].each do |path|
+      assert_equal path, Timeout.timeout(60) { Bontebok::DirectoryLock.hold(path) { path } }
+    end
+  end
+
+  private
+
+  def locked?
+    File.open(temp_dir) { |directory| !directory.flock(File::LOCK_EX | File::LOCK_NB) }
+  end
+end
