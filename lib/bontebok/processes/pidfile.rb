@@ -3,6 +3,7 @@
 require "etc"
 
 require_relative "../start_error"
+require_relative "../system/directory_lock"
 require_relative "../system/error_text"
 
 module Bontebok
@@ -77,17 +78,22 @@ module Bontebok
 
     private
 
-    # The block gets the file under its temporary name.
+    # The block gets the file under its temporary name. Servers that start at the same moment must check the file one
+    # after the other, because each of them would find no running server.
     def prepare
-      owner = number
-      raise StartError, "#{@path} has the pid of a running server: #{owner}" if lives?(owner)
-
-      write_temporary
-      yield
+      DirectoryLock.hold(File.dirname(@path)) do
+        check_owner(number)
+        write_temporary
+        yield
+      end
     rescue SystemCallError => e
       raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, temporary)}"
     ensure
       remove_temporary
+    end
+
+    def check_owner(owner)
+      raise StartError, "#{@path} has the pid of a running server: #{owner}" if lives?(owner)
     end
 
     # EXCL: the file must be new. In a directory where other users may write, one of them could have put a link there.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "socket"
 require "timeout"
 require "bontebok/processes/child"
 require "bontebok/processes/pidfile"
@@ -69,6 +70,21 @@ class PidfileTest < Support::TestCase
     Process.kill("KILL", server)
     Process.wait(server)
     [read, write].each(&:close)
+  end
+
+  # The rival starts between the check and the rename. It goes on when the file has our pid.
+  def test_of_two_servers_that_start_at_the_same_moment_one_fails
+    ours, its = UNIXSocket.pair
+    rival = fork_rival(its)
+    its.close
+    @pidfile.define_singleton_method(:write_temporary) { super() && ours.write("start\n") && ours.wait_readable }
+    @pidfile.write
+    assert_equal "waits for the lock", ours.gets.chomp
+    ours.puts("go on")
+    assert_equal "#{@path} has the pid of a running server: #{Process.pid}", ours.gets.chomp
+  ensure
+    [ours, its].each(&:close)
+    Process.wait(rival)
   end
 
   def test_a_forked_process_does_not_keep_the_lock
@@ -145,6 +161,21 @@ class PidfileTest < Support::TestCase
         pipe.write(".")
         sleep
       end
+    end
+  end
+
+  # Waits for a line, and then writes the file. If it has to wait for the lock, it says so and waits for a line.
+  def fork_rival(channel)
+    fork do
+      Bontebok::DirectoryLock.define_singleton_method(:sleep) do |_|
+        channel.puts("waits for the lock")
+        channel.gets
+      end
+      channel.gets
+      Bontebok::Pidfile.new(@path).write
+      channel.puts("has written the file")
+    rescue Bontebok::StartError => e
+      channel.puts(e.message)
     end
   end
 
