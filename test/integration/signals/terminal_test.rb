@@ -13,7 +13,7 @@ class TerminalTest < Support::TestCase
   def teardown
     @reader&.close
     @writer&.close
-    [*@started, *@server].each { |pid| Process.kill("KILL", pid) if alive?(pid) }
+    [*@started, *@server].each { |pid| kill(pid) if alive?(pid) }
     @waiter&.join
     super
   end
@@ -123,6 +123,13 @@ class TerminalTest < Support::TestCase
     File.read("/proc/#{pid}/stat")[/\) (.*)/m, 1].split[4].to_i
   rescue SystemCallError
     0
+  end
+
+  # @waiter may reap the process after the look at it.
+  def kill(pid)
+    Process.kill("KILL", pid)
+  rescue Errno::ESRCH
+    nil
   end
 
   def alive?(pid)
