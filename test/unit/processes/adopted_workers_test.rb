@@ -1,37 +1,11 @@
 # frozen_string_literal: true
 
-require "minitest/mock"
 require "test_helper"
-require "bontebok/processes/adopted_workers"
-require "bontebok/log/log"
+require_relative "../support/adopted_workers_case"
 
-# Tests how the supervisor (the parent of the master) adopts the workers of a dead master. Here the workers are children
-# of the test process.
+# Tests how the supervisor (the parent of the master) adopts the workers of a dead master.
 class AdoptedWorkersTest < Support::TestCase
-  # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
-  Board = Struct.new(:pids, :forgotten, :leaving) do
-    def forget(pid)
-      forgotten << pid
-    end
-  end
-  GRACE = 30
-
-  def setup
-    @scoreboard = Board.new([], [], [])
-    @reader, @writer = IO.pipe
-    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, grace: GRACE, log: Bontebok::Log.new(@writer))
-    @said, @say = IO.pipe
-    @pids = []
-  end
-
-  def teardown
-    @pids.each do |pid|
-      Process.wait(pid) if Process.kill("KILL", pid)
-    rescue SystemCallError
-      next # the process has ended
-    end
-    [@reader, @writer, @said, @say].each(&:close)
-  end
+  include AdoptedWorkersCase
 
   def test_only_children_of_this_process_are_adopted
     @scoreboard.pids = [Process.ppid]
@@ -114,8 +88,7 @@ class AdoptedWorkersTest < Support::TestCase
 
   def test_a_worker_that_does_not_move_is_killed_once
     stalled = Stalled.new({})
-    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, grace: GRACE, log: Bontebok::Log.new(@writer),
-                                                         stalled: stalled)
+    @adopted = adopt(stalled: stalled)
     assert_nil @adopted.deadline
     first, second = start(2)
     @adopted.take
@@ -154,37 +127,5 @@ class AdoptedWorkersTest < Support::TestCase
     @adopted.ended(living, status)
     assert_equal [dead, living], @scoreboard.forgotten
     assert_empty @adopted
-  end
-
-  private
-
-  # Starts children that write each signal to @say. Returns the pids of the children.
-  def start(count)
-    pids = Array.new(count) do
-      begun, begin_to_wait = IO.pipe
-      pid = fork do
-        %w[TERM QUIT INT].each { |signal| trap(signal) { @say.syswrite("#{signal} to #{Process.pid}\n") } }
-        begin_to_wait.close
-        loop { sleep }
-      end
-      begin_to_wait.close
-      begun.read # returns when the child handles signals
-      begun.close
-      pid
-    end
-    @pids += pids
-    @scoreboard.pids = @pids
-    pids
-  end
-
-  def later(seconds, &)
-    now = Bontebok::Clock.now + seconds
-    Bontebok::Clock.stub(:now, -> { now }, &)
-  end
-
-  def logged
-    @logged = "#{@logged}#{@reader.read_nonblock(65_536)}"
-  rescue IO::WaitReadable
-    @logged
   end
 end

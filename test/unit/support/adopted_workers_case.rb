@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require "minitest/mock"
+require "bontebok/processes/adopted_workers"
+require "bontebok/log/log"
+
+# Helpers for tests of AdoptedWorkers, which adopts the workers of a dead master. Here the workers are children of the
+# test process.
+module AdoptedWorkersCase
+  # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
+  Board = Struct.new(:pids, :forgotten, :leaving) do
+    def forget(pid)
+      forgotten << pid
+    end
+  end
+  GRACE = 30
+
+  def setup
+    @scoreboard = Board.new([], [], [])
+    @reader, @writer = IO.pipe
+    @adopted = adopt
+    @said, @say = IO.pipe
+    @pids = []
+  end
+
+  def teardown
+    @pids.each do |pid|
+      Process.wait(pid) if Process.kill("KILL", pid)
+    rescue SystemCallError
+      next # the process has ended
+    end
+    [@reader, @writer, @said, @say].each(&:close)
+  end
+
+  private
+
+  def adopt(**options)
+    Bontebok::AdoptedWorkers.new(@scoreboard, grace: GRACE, log: Bontebok::Log.new(@writer), **options)
+  end
+
+  # Starts children that write each signal to @say. Returns the pids of the children.
+  def start(count)
+    pids = Array.new(count) do
+      begun, begin_to_wait = IO.pipe
+      pid = fork do
+        %w[TERM QUIT INT].each { |signal| trap(signal) { @say.syswrite("#{signal} to #{Process.pid}\n") } }
+        begin_to_wait.close
+        loop { sleep }
+      end
+      begin_to_wait.close
+      begun.read # returns when the child handles signals
+      begun.close
+      pid
+    end
+    @pids += pids
+    @scoreboard.pids = @pids
+    pids
+  end
+
+  def later(seconds, &)
+    now = Bontebok::Clock.now + seconds
+    Bontebok::Clock.stub(:now, -> { now }, &)
+  end
+
+  def logged
+    @logged = "#{@logged}#{@reader.read_nonblock(65_536)}"
+  rescue IO::WaitReadable
+    @logged
+  end
+end
