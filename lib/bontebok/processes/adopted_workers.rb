@@ -7,6 +7,7 @@ module Bontebok
   # The workers whose master (the process that forked them) has died. The kernel makes them children of the supervisor,
   # which uses this class. They serve until all workers of the next master are ready. Then they retire: they finish
   # their requests and end. The supervisor has no channel to these workers and sends signals instead (see Parent).
+  # The scoreboard shows which workers only wait for hijacked connections and streams. These workers get HijackTimeout.
   #
   # The kernel also gives the supervisor other processes, for example a daemon of the application. This class ignores
   # processes that are no workers.
@@ -14,22 +15,31 @@ module Bontebok
     SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
     GRACEFUL = %i[drain retire].freeze
 
-    Worker = Struct.new(:pid, :told, :deadline)
+    # last: the deadline if the worker only waits for hijacked connections and streams.
+    Worker = Struct.new(:pid, :told, :deadline, :last)
     private_constant :Worker
 
+    def self.of(config, worker_links, log:)
+      new(worker_links, grace: config.seconds(:graceful_timeout), log: log).tap { |adopted| adopted.configure(config) }
+    end
+
     # worker_links: the WorkerLinks, which lists the workers on the scoreboard. grace: seconds that a worker gets to
-    # finish its requests. stalled: the StalledWorkers, which finds workers that hang (WorkerTimeout), or nil.
-    def initialize(worker_links, grace:, log:, stalled: nil)
+    # finish its requests. hijack: seconds that it may wait for hijacked connections and streams. stalled: the
+    # StalledWorkers, which finds workers that hang (WorkerTimeout), or nil.
+    def initialize(worker_links, grace:, log:, hijack: grace, stalled: nil)
       @worker_links = worker_links
       @grace = grace
+      @hijack = hijack
       @log = log
       @stalled = stalled
       @workers = []
     end
 
-    # Takes the times of another configuration: GracefulTimeout and WorkerTimeout. Running deadlines do not change.
+    # Takes the times of another configuration: GracefulTimeout, HijackTimeout and WorkerTimeout. Running deadlines do
+    # not change.
     def configure(config)
       @grace = config.seconds(:graceful_timeout)
+      @hijack = config.seconds(:hijack_timeout)
       @stalled = @worker_links.stalled(config.seconds(:worker_timeout))
     end
 
@@ -57,7 +67,7 @@ module Bontebok
 
     # Tells all workers to end. how: :drain, :retire, :quit or :kill_children.
     def stop(how)
-      @stop = [how, Clock.now + (GRACEFUL.include?(how) ? @grace : Child::QUIT_SECONDS)]
+      @stop = [how, *limits(how)]
       tell_all(*@stop)
     end
 
@@ -72,8 +82,7 @@ module Bontebok
 
     # Kills the workers that did not end in time, and the workers that hang.
     def kill_late_ones
-      late = @workers.select { |worker| worker.deadline && worker.deadline <= Clock.now }
-      late.each { |worker| kill(worker, "did not end in time") }
+      late_ones.each { |worker| kill(worker, "did not end in time") }
       stalled = empty? || @stalled.nil? ? {} : @stalled.look
       @workers.each { |worker| kill(worker, stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
@@ -98,8 +107,31 @@ module Bontebok
       false
     end
 
+    def late_ones
+      late = @workers.select { |worker| late?(worker) }
+      spare(late) if late.any?
+      late.select { |worker| late?(worker) }
+    end
+
+    def late?(worker)
+      !worker.deadline.nil? && worker.deadline <= Clock.now
+    end
+
+    # Workers that only wait for hijacked connections and streams get more time.
+    def spare(workers)
+      waiting = @worker_links.with_detached
+      workers.each { |worker| worker.deadline = worker.last if waiting.include?(worker.pid) }
+    end
+
     def retire(worker)
-      tell(worker, :retire, Clock.now + @grace)
+      tell(worker, :retire, *limits(:retire))
+    end
+
+    # Returns Worker#deadline and Worker#last of a worker that is told now. The worker counts HijackTimeout itself, and
+    # then has a moment to end.
+    def limits(how)
+      seconds = GRACEFUL.include?(how) ? [@grace, @hijack + Child::KILL_SECONDS] : [Child::QUIT_SECONDS] * 2
+      seconds.map { |limit| Clock.now + limit }
     end
 
     def note(pids)
@@ -108,15 +140,16 @@ module Bontebok
       @log.warn("the supervisor adopts the workers of the dead master: #{pids.join(', ')}")
     end
 
-    def tell_all(how, deadline)
-      @workers.each { |worker| tell(worker, how, deadline) unless worker.told && GRACEFUL.include?(how) }
+    def tell_all(how, *limits)
+      @workers.each { |worker| tell(worker, how, *limits) unless worker.told && GRACEFUL.include?(how) }
     end
 
-    def tell(worker, how, deadline)
+    def tell(worker, how, deadline, last)
       return if worker.told == :killed
 
       worker.told = how
       worker.deadline = deadline unless how == :kill_children
+      worker.last = last
       signal(worker, SIGNALS.fetch(how))
     end
 

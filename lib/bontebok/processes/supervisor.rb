@@ -102,9 +102,7 @@ module Bontebok
     # that the application waits for.
     def prepare_to_adopt
       @life_line ||= LifeLine.new if !@app && Core.adopt_orphans
-      worker_links = @listeners.worker_links
-      @adopted = AdoptedWorkers.new(worker_links, grace: @config.seconds(:graceful_timeout), log: @log,
-                                                  stalled: worker_links.stalled(@config.seconds(:worker_timeout)))
+      @adopted = AdoptedWorkers.of(@config, @listeners.worker_links, log: @log)
     end
 
     def tick_masters

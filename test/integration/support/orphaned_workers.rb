@@ -9,8 +9,8 @@ module OrphanedWorkers
   # While there is a file "hold", the application does not finish loading.
   APP = "sleep 0.01 while File.exist?('hold')\n#{ProcessTree::GATED_APP}".freeze
 
-  def start(*args, rackup: APP)
-    server = start_bontebok(args: %w[-w 2] + args, rackup: rackup)
+  def start(*args, rackup: APP, **options)
+    server = start_bontebok(args: %w[-w 2] + args, rackup: rackup, **options)
     server.wait_for_output(/ ready in \d+ ms$/)
     wait_until { workers_of(server).size == 2 }
     server

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "minitest/mock"
 require "test_helper"
 require "bontebok/sockets/worker_links"
 
@@ -73,6 +74,13 @@ class WorkerLinksTest < Support::TestCase
     lane.itself
   ensure
     [second, third, executed].compact.each(&:close)
+  end
+
+  def test_workers_that_only_have_detached_connections_are_found
+    shown = [[1, 0, nil], [1, 2, nil], [2, 1, nil], [2, 0, 5], [3, 0, nil]].map do |pid, detached, taken|
+      { pid: pid, detached: detached, taken: taken }
+    end
+    @links.instance_variable_get(:@scoreboard).stub(:lanes, shown) { assert_equal [1], @links.with_detached }
   end
 
   # RLIMIT_FSIZE stands for a system that makes no files in memory.

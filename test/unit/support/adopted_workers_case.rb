@@ -8,17 +8,18 @@ require "bontebok/log/log"
 # test process.
 module AdoptedWorkersCase
   # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
-  Board = Struct.new(:pids, :forgotten, :leaving) do
+  Board = Struct.new(:pids, :forgotten, :leaving, :with_detached) do
     def forget(pid)
       forgotten << pid
     end
   end
   GRACE = 30
+  HIJACK = 300
 
   def setup
-    @scoreboard = Board.new([], [], [])
+    @scoreboard = Board.new([], [], [], [])
     @reader, @writer = IO.pipe
-    @adopted = adopt
+    @adopted = adopt(hijack: HIJACK)
     @said, @say = IO.pipe
     @pids = []
   end

@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/orphaned_workers"
+
+# Hijacked connections of workers whose master has died (HijackTimeout). In each test, another worker has a request that
+# does not end. The supervisor kills this worker when GracefulTimeout is over.
+class HijackAdoptionTest < Support::TestCase
+  include OrphanedWorkers
+
+  # /hijack echoes lines in upper case. The first line is the pid.
+  ECHO = <<~RUBY
+    use(Class.new(Struct.new(:app)) do
+      def call(env)
+        return app.call(env) unless env["PATH_INFO"] == "/hijack"
+
+        io = env["rack.hijack"].call
+        io << "\#{Process.pid}\\n"
+        Thread.new { io << io.gets.upcase while true rescue io.close }
+        [-1, {}, []]
+      end
+    end)
+  RUBY
+
+  def test_a_hijacked_connection_outlives_the_graceful_timeout
+    server = start
+    with_endless_request(server) do
+      with_hijack(server) do |client, pid|
+        kill_master(server)
+        await_kill(server)
+        assert_lives(server, client, pid)
+      end
+    end
+  end
+
+  def test_a_worker_that_waits_when_its_master_dies_continues_to_wait
+    server = start
+    with_hijack(server) do |client, pid|
+      server.signal("HUP")
+      server.wait_for_output(/ #{pid} w\d g1 waits for 1 hijacked/)
+      server.wait_for_output(/worker \d \(pid \d+\) has left/)
+      with_endless_request(server) do
+        kill_master(server)
+        await_kill(server)
+      end
+      assert_lives(server, client, pid)
+    end
+  end
+
+  def test_a_stop_of_the_server_waits
+    server = start
+    with_endless_request(server) do
+      with_hijack(server) do |client, pid|
+        orphan_workers(server)
+        server.signal("TERM")
+        await_kill(server)
+        assert_lives(server, client, pid)
+      end
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
+  private
+
+  def start
+    make_gate
+    super("-t", "1", "--graceful-timeout", "300ms", "--hijack-timeout", "10m", rackup: ECHO + APP, lint: false)
+  end
+
+  def with_hijack(server)
+    server.connect do |client|
+      client.request("GET", "/hijack")
+      yield client, client.read_line.to_i
+    end
+  end
+
+  def with_endless_request(server)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      yield
+    end
+  end
+
+  def await_kill(server)
+    server.wait_for_output(/worker \(pid \d+\) did not end in time: killed$/)
+  end
+
+  def assert_lives(server, client, pid)
+    server.wait_for_output(/ #{pid} w\d g1 waits for 1 hijacked/)
+    client.write("still here\n")
+    assert_equal "STILL HERE\n", client.read_line
+    client.close
+    assert_equal "exit status 0", server.wait_for_output(/pid #{pid}\) has left: (.*)$/)[1]
+  end
+end

@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/adopted_workers_case"
+
+# Tests how long adopted workers may wait for hijacked connections and streams (HijackTimeout).
+class AdoptedWorkersHijackTest < Support::TestCase
+  include AdoptedWorkersCase
+
+  LIMIT = HIJACK + Bontebok::Child::KILL_SECONDS
+
+  # Only the tests move the clock.
+  def run
+    @now = 0
+    Bontebok::Clock.stub(:now, -> { @now }) { super }
+  end
+
+  def test_a_retired_worker_with_hijacked_connections_is_killed_after_the_hijack_timeout
+    waiting, late = adopt_workers(2, detached: 1)
+    @adopted.keep(0)
+    pass(GRACE)
+    assert_killed late
+    assert_spared waiting
+    assert_in_delta LIMIT - GRACE, @adopted.deadline - Bontebok::Clock.now
+    pass(LIMIT - GRACE - 1)
+    assert_spared waiting
+    pass(1)
+    assert_killed waiting
+  end
+
+  # HijackTimeout of the worker itself has begun before.
+  def test_the_time_of_a_worker_that_is_leaving_begins_with_its_adoption
+    pid = start(1).last
+    @scoreboard.leaving = @scoreboard.with_detached = [pid]
+    @now += 1000
+    @adopted.take
+    pass(LIMIT - 1)
+    assert_spared pid
+    pass(1)
+    assert_killed pid
+  end
+
+  def test_a_graceful_stop_waits_for_hijacked_connections
+    pid = adopt_workers(1, detached: 1).last
+    @adopted.stop(:drain)
+    pass(LIMIT - 1)
+    assert_spared pid
+    pass(1)
+    assert_killed pid
+  end
+
+  def test_a_worker_adopted_after_the_stop_has_the_time_that_is_left
+    @adopted.stop(:drain)
+    @now += 100
+    pid = adopt_workers(1, detached: 1).last
+    pass(LIMIT - 101)
+    assert_spared pid
+    pass(1)
+    assert_killed pid
+  end
+
+  def test_a_stop_at_once_does_not_wait_for_hijacked_connections
+    pid = adopt_workers(1, detached: 1).last
+    @adopted.keep(0)
+    pass(GRACE)
+    @adopted.stop(:quit)
+    pass(Bontebok::Child::QUIT_SECONDS)
+    assert_killed pid
+  end
+
+  def test_a_hijack_timeout_below_the_graceful_timeout_shortens_nothing
+    @adopted = adopt(hijack: 1)
+    pid = adopt_workers(1, detached: 1).last
+    @adopted.keep(0)
+    pass(GRACE - 1)
+    assert_spared pid
+    pass(1)
+    assert_killed pid
+  end
+
+  def test_times_come_from_the_configuration
+    seconds = { graceful_timeout: 2, hijack_timeout: 40, worker_timeout: 0 }
+    config = Struct.new(:times) { def seconds(name) = times.fetch(name) }.new(seconds)
+    def @scoreboard.stalled(_seconds) = nil
+    @adopted = Bontebok::AdoptedWorkers.of(config, @scoreboard, log: Bontebok::Log.new(@writer))
+    first = adopt_workers(1, detached: 1).last
+    @adopted.keep(0)
+    seconds[:hijack_timeout] = 50
+    @adopted.configure(config)
+    second = adopt_workers(1, detached: 2).last
+    @adopted.keep(0)
+    [[first, 41], [second, 51 - 41]].each do |pid, more|
+      pass(more - 1)
+      assert_spared pid
+      pass(1)
+      assert_killed pid
+    end
+  end
+
+  private
+
+  # Starts and adopts workers. The first ones of all workers show hijacked connections.
+  def adopt_workers(count, detached:)
+    pids = start(count)
+    @scoreboard.with_detached = @pids.first(detached)
+    @adopted.take
+    pids
+  end
+
+  def pass(seconds)
+    @now += seconds
+    @adopted.kill_late_ones
+  end
+
+  def assert_spared(pid)
+    refute_match(/pid #{pid}\).* killed/, logged)
+  end
+
+  def assert_killed(pid)
+    assert_equal 1, logged.scan("pid #{pid}) did not end in time: killed").size
+    assert_equal 9, Process.wait2(pid).last.termsig
+  end
+end
