@@ -111,8 +111,9 @@ static VALUE held_name(enum bb_held held)
  *   taken       ms since the lane got its current request, or nil
  *   queue_time  ms that the current request has waited; without a current request, the last one
  *   silent      ms since the last Worker#beat of its process, or nil
- *   detached    how many hijacked connections and streams of the process have outlived their requests; only
- *               one of its lanes has the number, the others have 0
+ *   detached    how many hijacked connections and streams of the process have outlived their requests; one
+ *               more if a process without requests waits for the hook before_worker_drain; only one of its
+ *               lanes has the number, the others have 0
  *   held        :body: the request waits for its body (UnbufferedBodies); :stream: a part of the response is
  *               sent, and the application has not ended it; nil
  *   label       "GET /path" of a request that takes long or is held, or nil

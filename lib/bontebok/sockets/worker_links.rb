@@ -116,7 +116,7 @@ module Bontebok
     end
 
     # The pids of the workers that have no request, but hijacked connections or streams that have outlived their
-    # requests. Only one lane of a worker shows the number.
+    # requests, or that wait for the hook before_worker_drain. Only one lane of a worker shows the number.
     def with_detached
       @scoreboard.lanes.group_by { |lane| lane[:pid] }.filter_map do |pid, lanes|
         pid if lanes.sum { |lane| lane[:detached] }.positive? && lanes.none? { |lane| lane[:taken] }

@@ -34,10 +34,11 @@ module Bontebok
     end
 
     # Counts the open connections, and shows their number on the scoreboard. This takes a millisecond for a thousand
-    # connections.
+    # connections. During the wait the hook counts as a connection: on the scoreboard the supervisor sees whether an
+    # adopted worker waits (AdoptedWorkers).
     def show
       @shown = size
-      @core.show_detached(@shown)
+      @core.show_detached(@waits && @hook.running? ? @shown + 1 : @shown)
     end
 
     # The number of open connections of this class. No Array has the connections: the garbage collector may find such an
@@ -74,6 +75,8 @@ module Bontebok
       text = "waits for #{count} hijacked connections and streams, at most #{@deadline.left.round} s"
       @log.info(text) unless @waits || count.zero?
       @waits = true
+      show
+      true
     end
 
     # Seconds until #over? must be called; nil: it need not be called.

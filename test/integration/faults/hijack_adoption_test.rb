@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../support/orphaned_workers"
 
-# Hijacked connections of workers whose master has died (HijackTimeout). In each test, another worker has a request that
-# does not end. The supervisor kills this worker when GracefulTimeout is over.
+# HijackTimeout of workers whose master has died: hijacked connections, and the hook before_worker_drain. In each test,
+# another worker has a request that does not end. The supervisor kills this worker when GracefulTimeout is over.
 class HijackAdoptionTest < Support::TestCase
   include OrphanedWorkers
 
@@ -60,11 +60,27 @@ class HijackAdoptionTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
+  def test_the_hook_before_worker_drain_outlives_the_graceful_timeout
+    File.mkfifo(hook = File.join(temp_dir, "hook"))
+    temp_file("hooks.rb", "before_worker_drain { File.read('hook') if File.exist?('hook') }\n")
+    server = start("-c", "hooks.rb")
+    former = workers_of(server)
+    with_endless_request(server) do
+      kill_master(server)
+      killed = await_kill(server)[1].to_i
+      open_gate(hook)
+      pid = (former - [killed]).first
+      assert_equal "exit status 0", server.wait_for_output(/pid #{pid}\) has left: (.*)$/)[1]
+    end
+  ensure
+    File.unlink(hook)
+  end
+
   private
 
-  def start
+  def start(*args)
     make_gate
-    super("-t", "1", "--graceful-timeout", "300ms", "--hijack-timeout", "10m", rackup: ECHO + APP, lint: false)
+    super("-t", "1", "--graceful-timeout", "300ms", "--hijack-timeout", "10m", *args, rackup: ECHO + APP, lint: false)
   end
 
   def with_hijack(server)
@@ -83,7 +99,7 @@ class HijackAdoptionTest < Support::TestCase
   end
 
   def await_kill(server)
-    server.wait_for_output(/worker \(pid \d+\) did not end in time: killed$/)
+    server.wait_for_output(/worker \(pid (\d+)\) did not end in time: killed$/)
   end
 
   def assert_lives(server, client, pid)

@@ -55,6 +55,27 @@ class DetachedConnectionsTest < Support::TestCase
     refute_predicate kept, :closed? # the connection is alive until here
   end
 
+  # Connections can close between the last heartbeat and the wait.
+  def test_a_wait_shows_the_connections_and_the_hook
+    hook = Struct.new(:running?).new(true)
+    log = Bontebok::Log.new(File.open(File::NULL, "w"))
+    connections = Bontebok::DetachedConnections.new(10, hook: hook, core: @core, log: log)
+    kept = Array.new(2) { Connection.new(false) }
+    kept.each { |connection| connections.add(connection) }
+    kept.first[:closed?] = true
+
+    assert_predicate connections, :wait?
+    assert_equal 2, @core.shown
+    connections.show # the last heartbeat
+
+    assert_equal 2, @core.shown
+    hook[:running?] = false
+
+    assert_predicate connections, :wait?
+    assert_equal 1, @core.shown
+    assert_equal 2, kept.size # the connections are alive until here
+  end
+
   # Ruby 3.1 crashes if many keys of a WeakMap have the same value. bench/soak shows the crash.
   def test_no_two_connections_share_a_value
     kept = Array.new(3) { Connection.new(false) }
