@@ -46,6 +46,7 @@ class ProcessDirectoryTest < Support::TestCase
   # Until an executed master is ready, it has a pipe to the supervisor.
   def test_a_deploy_leaves_no_pipe_open
     server = start_in(temp_dir, *%w[-w 1 --err-respawn-interval 10ms --directory current])
+    server.wait_for_output(/ ready in \d+ ms$/)
     former = workers(server)
     server.signal("USR2")
     worker, = wait_for_workers(server, 1, without: former)
