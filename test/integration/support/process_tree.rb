@@ -76,8 +76,10 @@ module ProcessTree
   def request_at_gate(server)
     server.connect do |client|
       client.request("GET", "/gate")
-      yield
-      open_gate
+      File.open(gate, File::RDWR) do
+        eventually("a request at the gate") { readers(gate) == 1 }
+        yield
+      end
       client.read_response
     end
   end
