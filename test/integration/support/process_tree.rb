@@ -67,8 +67,8 @@ module ProcessTree
   end
 
   # Returns how many descriptors of the started processes refer to the file.
-  def readers(path)
-    files = children.flat_map(&:group).flat_map { |process| Support::ProcessTable.descriptors(process.pid).values }
+  def readers(path, started = children)
+    files = started.flat_map(&:group).flat_map { |process| Support::ProcessTable.descriptors(process.pid).values }
     files.count(File.realpath(path))
   end
 
@@ -77,7 +77,7 @@ module ProcessTree
     server.connect do |client|
       client.request("GET", "/gate")
       File.open(gate, File::RDWR) do
-        eventually("a request at the gate") { readers(gate) == 1 }
+        eventually("a request at the gate") { readers(gate, [server]) == 1 }
         yield
       end
       client.read_response
