@@ -61,6 +61,7 @@ struct bb_scoreboard_lane {
     uint64_t taken;      /* ms since the host got the current request */
     uint64_t queue_time; /* us; bb_request.queue_time of the current or last request */
     unsigned detached;   /* bb_worker_show_detached(); 0 in all lanes but one of a worker */
+    bool waits;          /* bb_worker_show_detached(), in all lanes of a worker */
     uint64_t silent;     /* ms since the host's last bb_worker_beat(); UINT64_MAX: there was none */
     enum bb_held held;   /* of the current request */
     char label[BB_SCOREBOARD_LABEL_MAX]; /* NUL-terminated method and path of a request that takes long or is

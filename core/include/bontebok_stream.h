@@ -83,7 +83,8 @@ bool bb_stream_client_gone(const struct bb_stream *stream);
 void bb_stream_free(struct bb_stream *stream);
 
 /* Shows on the scoreboard how many connections of this worker have left their lanes and are still open. The
- * host counts them, because the core forgets them. Any thread. */
-void bb_worker_show_detached(struct bb_worker *worker, unsigned count);
+ * host counts them, because the core forgets them. waits: all lanes have ended, and the process only waits
+ * for these connections. Any thread. */
+void bb_worker_show_detached(struct bb_worker *worker, unsigned count, bool waits);
 
 #endif

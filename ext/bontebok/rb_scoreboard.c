@@ -111,9 +111,9 @@ static VALUE held_name(enum bb_held held)
  *   taken       ms since the lane got its current request, or nil
  *   queue_time  ms that the current request has waited; without a current request, the last one
  *   silent      ms since the last Worker#beat of its process, or nil
- *   detached    how many hijacked connections and streams of the process have outlived their requests; one
- *               more if a process without requests waits for the hook before_worker_drain; only one of its
- *               lanes has the number, the others have 0
+ *   detached    how many hijacked connections and streams of the process have outlived their requests; only
+ *               one of its lanes has the number, the others have 0
+ *   waits       whether the process only waits for these connections, or for the hook before_worker_drain
  *   held        :body: the request waits for its body (UnbufferedBodies); :stream: a part of the response is
  *               sent, and the application has not ended it; nil
  *   label       "GET /path" of a request that takes long or is held, or nil
@@ -131,6 +131,7 @@ static VALUE show(const struct bb_scoreboard_lane *lane)
     put(shown, "queue_time", DBL2NUM((double)lane->queue_time / 1000));
     put(shown, "silent", lane->silent < UINT64_MAX ? ULL2NUM(lane->silent) : Qnil);
     put(shown, "detached", UINT2NUM(lane->detached));
+    put(shown, "waits", lane->waits ? Qtrue : Qfalse);
     put(shown, "held", held_name(lane->held));
     put(shown, "label", lane->label[0] ? rb_str_new_cstr(lane->label) : Qnil);
     return shown;

@@ -309,11 +309,12 @@ static VALUE worker_beat(VALUE self)
     return Qnil;
 }
 
-/* show_detached(count): shows on the scoreboard how many connections have outlived their requests. */
-static VALUE worker_show_detached(VALUE self, VALUE count)
+/* show_detached(count, waits): shows on the scoreboard how many connections have outlived their requests.
+ * waits: whether the process only waits for them. */
+static VALUE worker_show_detached(VALUE self, VALUE count, VALUE waits)
 {
     unsigned detached = NUM2UINT(count);
-    bb_worker_show_detached(face_of(self)->worker->core, detached);
+    bb_worker_show_detached(face_of(self)->worker->core, detached, RTEST(waits));
     return Qnil;
 }
 
@@ -366,7 +367,7 @@ void bbr_init_worker(VALUE core)
     rb_define_singleton_method(class, "check_access_log", worker_check_access_log, 1);
     rb_define_method(class, "out_of_band_after", worker_out_of_band_after, 1);
     rb_define_method(class, "beat", worker_beat, 0);
-    rb_define_method(class, "show_detached", worker_show_detached, 1);
+    rb_define_method(class, "show_detached", worker_show_detached, 2);
     rb_define_method(class, "requests", worker_requests, 0);
     rb_define_method(class, "rest", worker_rest, 0);
     rb_define_method(class, "close", worker_close, 0);

@@ -93,6 +93,7 @@ void bb__scoreboard_give_back(struct bb__slot *slot)
     atomic_store(&slot->labelled, 0);
     atomic_store(&slot->held, 0);
     atomic_store(&slot->detached, 0);
+    atomic_store(&slot->waits, false);
     atomic_store(&slot->pid, 0);
 }
 
@@ -164,6 +165,7 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
         .taken = began > 0 ? bb__elapsed(now, began) : 0,
         .queue_time = atomic_load(&slot->queue_time),
         .detached = atomic_load(&slot->detached),
+        .waits = atomic_load(&slot->waits),
         .silent = beat > 0 ? bb__elapsed(now, beat) : UINT64_MAX,
     };
     read_label(slot, lane);

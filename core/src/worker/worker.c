@@ -170,12 +170,16 @@ void bb__worker_tell_parent(const struct bb_worker *worker, enum bb_tell what)
     if (worker->parent.fd >= 0) (void)bb__sock_send(worker->parent.fd, &worker->parent.bytes[what], 1, &sent);
 }
 
-void bb_worker_show_detached(struct bb_worker *worker, unsigned count)
+void bb_worker_show_detached(struct bb_worker *worker, unsigned count, bool waits)
 {
     if (bb__worker_is_inert(worker)) return;
     pthread_mutex_lock(&worker->lock);
-    if (worker->lanes && worker->lanes->slot)
-        atomic_store_explicit(&worker->lanes->slot->detached, count, memory_order_relaxed);
+    for (struct bb__intake *lane = worker->lanes; lane; lane = lane->next) {
+        if (!lane->slot) continue;
+        atomic_store_explicit(&lane->slot->detached, count, memory_order_relaxed);
+        atomic_store_explicit(&lane->slot->waits, waits, memory_order_relaxed);
+        count = 0;
+    }
     pthread_mutex_unlock(&worker->lock);
 }
 

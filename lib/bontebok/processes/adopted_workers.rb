@@ -119,7 +119,7 @@ module Bontebok
 
     # Workers that only wait for hijacked connections and streams get more time.
     def spare(workers)
-      waiting = @worker_links.with_detached
+      waiting = @worker_links.waiting
       workers.each { |worker| worker.deadline = worker.last if waiting.include?(worker.pid) }
     end
 

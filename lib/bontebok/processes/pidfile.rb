@@ -85,11 +85,11 @@ module Bontebok
         check_owner(number)
         write_temporary
         yield
+      ensure
+        remove_temporary
       end
     rescue SystemCallError => e
       raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, temporary)}"
-    ensure
-      remove_temporary
     end
 
     def check_owner(owner)

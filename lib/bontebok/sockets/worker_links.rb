@@ -115,12 +115,9 @@ module Bontebok
       @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
     end
 
-    # The pids of the workers that have no request, but hijacked connections or streams that have outlived their
-    # requests, or that wait for the hook before_worker_drain. Only one lane of a worker shows the number.
-    def with_detached
-      @scoreboard.lanes.group_by { |lane| lane[:pid] }.filter_map do |pid, lanes|
-        pid if lanes.sum { |lane| lane[:detached] }.positive? && lanes.none? { |lane| lane[:taken] }
-      end
+    # The pids of the workers that only wait for hijacked connections, streams, or the hook before_worker_drain.
+    def waiting
+      @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:waits] }.uniq
     end
 
     # true: the server announces to all clients that it will stop. See Core::Scoreboard#draining=.

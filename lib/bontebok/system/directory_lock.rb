@@ -16,13 +16,20 @@ module Bontebok
         directory = lock(path)
         yield
       ensure
-        # A process that was forked in the block has a copy of the descriptor, so a close alone would not release the
-        # lock.
-        directory&.flock(File::LOCK_UN)
-        directory&.close
+        release(directory) if directory
       end
 
       private
+
+      # A process that was forked in the block has a copy of the descriptor, so a close alone would not release the
+      # lock. Some file systems have no locks.
+      def release(directory)
+        directory.flock(File::LOCK_UN)
+      rescue SystemCallError
+        nil
+      ensure
+        directory.close
+      end
 
       # With the dot, only a directory can be opened: the open of a pipe waits for a writer.
       def lock(path)

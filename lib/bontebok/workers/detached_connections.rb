@@ -30,15 +30,14 @@ module Bontebok
         @connections[connection] = connection
         @shown += 1
       end
-      @core.show_detached(shown)
+      @core.show_detached(shown, @waits)
     end
 
     # Counts the open connections, and shows their number on the scoreboard. This takes a millisecond for a thousand
-    # connections. During the wait the hook counts as a connection: on the scoreboard the supervisor sees whether an
-    # adopted worker waits (AdoptedWorkers).
+    # connections.
     def show
       @shown = size
-      @core.show_detached(@waits && @hook.running? ? @shown + 1 : @shown)
+      @core.show_detached(@shown, @waits)
     end
 
     # The number of open connections of this class. No Array has the connections: the garbage collector may find such an
@@ -66,17 +65,16 @@ module Bontebok
     end
 
     # Called when the threads of the worker have ended, and again if the hook ends later. Returns false if no connection
-    # is open and the hook has ended.
+    # is open and the hook has ended. Shows the result on the scoreboard (see AdoptedWorkers).
     def wait?
       @deadline ||= Deadline.new(@seconds)
       count = size
-      return @waits = false if ended?(count)
-
+      waits = !ended?(count)
       text = "waits for #{count} hijacked connections and streams, at most #{@deadline.left.round} s"
-      @log.info(text) unless @waits || count.zero?
-      @waits = true
+      @log.info(text) if waits && !@waits && count.positive?
+      @waits = waits
       show
-      true
+      waits
     end
 
     # Seconds until #over? must be called; nil: it need not be called.

@@ -49,6 +49,17 @@ class ExtSiblingsTest < Support::LaneCase
     assert_equal [5, 2], scoreboard.lanes.first.values_at(:requests, :errors)
   end
 
+  # The scoreboard has no room for the third lane.
+  def test_the_scoreboard_shows_what_has_left_the_lanes
+    scoreboard = Core::Scoreboard.new(2)
+    server = serve(count: 3, siblings: [Socket.pair(:UNIX, :SEQPACKET).map { |socket| lent(socket) }, scoreboard])
+    [[4, true], [1, false]].each do |count, waits|
+      server.worker.show_detached(count, waits)
+      shown = scoreboard.lanes.map { |lane| lane.values_at(:detached, :waits) }
+      assert_equal [[0, waits], [count, waits]], shown.sort_by(&:first)
+    end
+  end
+
   def test_the_scoreboard_shows_the_state_of_each_lane
     assert_empty Core::Scoreboard.new(8).lanes
     one, _other, entered, leave = siblings

@@ -46,7 +46,7 @@ class WorkerTest < Support::LaneCase
   end
 
   def test_an_argument_may_close_the_worker
-    { listen: %w[localhost 80], share_queue: [1], tell: ["abcd"], out_of_band_after: [], show_detached: [] }
+    { listen: %w[localhost 80], share_queue: [1], tell: ["abcd"], out_of_band_after: [], show_detached: [true] }
       .each do |method, others|
         worker = Core::Worker.new
         number = Object.new

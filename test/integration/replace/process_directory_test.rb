@@ -52,6 +52,7 @@ class ProcessDirectoryTest < Support::TestCase
     worker, = wait_for_workers(server, 1, without: former)
     pipes = nil
     assert(eventually("the end of the pipe", seen: -> { pipes }) { (pipes = lonely_pipes(worker, server)).empty? })
+    assert_equal [worker], workers(server)
   end
 
   private

@@ -16,7 +16,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
   end
 
   def test_a_retired_worker_with_hijacked_connections_is_killed_after_the_hijack_timeout
-    waiting, late = adopt_workers(2, detached: 1)
+    waiting, late = adopt_workers(2, waiting: 1)
     @adopted.keep(0)
     pass(GRACE)
     assert_killed late
@@ -31,7 +31,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
   # HijackTimeout of the worker itself has begun before.
   def test_the_time_of_a_worker_that_is_leaving_begins_with_its_adoption
     pid = start(1).last
-    @scoreboard.leaving = @scoreboard.with_detached = [pid]
+    @scoreboard.leaving = @scoreboard.waiting = [pid]
     @now += 1000
     @adopted.take
     pass(LIMIT - 1)
@@ -41,7 +41,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
   end
 
   def test_a_graceful_stop_waits_for_hijacked_connections
-    pid = adopt_workers(1, detached: 1).last
+    pid = adopt_workers(1, waiting: 1).last
     @adopted.stop(:drain)
     pass(LIMIT - 1)
     assert_spared pid
@@ -52,7 +52,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
   def test_a_worker_adopted_after_the_stop_has_the_time_that_is_left
     @adopted.stop(:drain)
     @now += 100
-    pid = adopt_workers(1, detached: 1).last
+    pid = adopt_workers(1, waiting: 1).last
     pass(LIMIT - 101)
     assert_spared pid
     pass(1)
@@ -60,7 +60,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
   end
 
   def test_a_stop_at_once_does_not_wait_for_hijacked_connections
-    pid = adopt_workers(1, detached: 1).last
+    pid = adopt_workers(1, waiting: 1).last
     @adopted.keep(0)
     pass(GRACE)
     @adopted.stop(:quit)
@@ -70,7 +70,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
 
   def test_a_hijack_timeout_below_the_graceful_timeout_shortens_nothing
     @adopted = adopt(hijack: 1)
-    pid = adopt_workers(1, detached: 1).last
+    pid = adopt_workers(1, waiting: 1).last
     @adopted.keep(0)
     pass(GRACE - 1)
     assert_spared pid
@@ -83,11 +83,11 @@ class AdoptedWorkersHijackTest < Support::TestCase
     config = Struct.new(:times) { def seconds(name) = times.fetch(name) }.new(seconds)
     def @scoreboard.stalled(_seconds) = nil
     @adopted = Bontebok::AdoptedWorkers.of(config, @scoreboard, log: Bontebok::Log.new(@writer))
-    first = adopt_workers(1, detached: 1).last
+    first = adopt_workers(1, waiting: 1).last
     @adopted.keep(0)
     seconds[:hijack_timeout] = 50
     @adopted.configure(config)
-    second = adopt_workers(1, detached: 2).last
+    second = adopt_workers(1, waiting: 2).last
     @adopted.keep(0)
     [[first, 41], [second, 51 - 41]].each do |pid, more|
       pass(more - 1)
@@ -100,9 +100,9 @@ class AdoptedWorkersHijackTest < Support::TestCase
   private
 
   # Starts and adopts workers. The first ones of all workers show hijacked connections.
-  def adopt_workers(count, detached:)
+  def adopt_workers(count, waiting:)
     pids = start(count)
-    @scoreboard.with_detached = @pids.first(detached)
+    @scoreboard.waiting = @pids.first(waiting)
     @adopted.take
     pids
   end

@@ -76,11 +76,9 @@ class WorkerLinksTest < Support::TestCase
     [second, third, executed].compact.each(&:close)
   end
 
-  def test_workers_that_only_have_detached_connections_are_found
-    shown = [[1, 0, nil], [1, 2, nil], [2, 1, nil], [2, 0, 5], [3, 0, nil]].map do |pid, detached, taken|
-      { pid: pid, detached: detached, taken: taken }
-    end
-    @links.instance_variable_get(:@scoreboard).stub(:lanes, shown) { assert_equal [1], @links.with_detached }
+  def test_workers_that_only_wait_are_found
+    shown = [[1, true], [1, true], [2, false]].map { |pid, waits| { pid: pid, waits: waits } }
+    @links.instance_variable_get(:@scoreboard).stub(:lanes, shown) { assert_equal [1], @links.waiting }
   end
 
   # RLIMIT_FSIZE stands for a system that makes no files in memory.

@@ -8,7 +8,7 @@ require "bontebok/log/log"
 # test process.
 module AdoptedWorkersCase
   # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
-  Board = Struct.new(:pids, :forgotten, :leaving, :with_detached) do
+  Board = Struct.new(:pids, :forgotten, :leaving, :waiting) do
     def forget(pid)
       forgotten << pid
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require "timeout"
 require "bontebok/system/directory_lock"
 
@@ -21,6 +22,13 @@ class DirectoryLockTest < Support::TestCase
     [pipe, temp_file("file", ""), "/proc/none"].each do |path|
       assert_equal path, Timeout.timeout(60) { Bontebok::DirectoryLock.hold(path) { path } }
     end
+  end
+
+  def test_on_a_file_system_without_locks_the_block_runs_without_a_lock
+    directory = File.new(temp_dir)
+    directory.define_singleton_method(:flock) { |_| raise Errno::ENOLCK }
+    File.stub(:new, directory) { assert_equal 3, Bontebok::DirectoryLock.hold(temp_dir) { 3 } }
+    assert_predicate directory, :closed?
   end
 
   private

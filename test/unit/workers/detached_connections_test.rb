@@ -7,8 +7,8 @@ require "bontebok/workers/detached_connections"
 
 class DetachedConnectionsTest < Support::TestCase
   Connection = Struct.new(:closed?)
-  Core = Struct.new(:shown) do
-    def show_detached(count) = self.shown = count
+  Core = Struct.new(:shown, :waits) do
+    def show_detached(*values) = (self.shown, self.waits = values)
   end
 
   def setup
@@ -55,25 +55,23 @@ class DetachedConnectionsTest < Support::TestCase
     refute_predicate kept, :closed? # the connection is alive until here
   end
 
-  # Connections can close between the last heartbeat and the wait.
-  def test_a_wait_shows_the_connections_and_the_hook
+  def test_a_wait_is_shown_until_the_connections_and_the_hook_have_ended
     hook = Struct.new(:running?).new(true)
     log = Bontebok::Log.new(File.open(File::NULL, "w"))
     connections = Bontebok::DetachedConnections.new(10, hook: hook, core: @core, log: log)
-    kept = Array.new(2) { Connection.new(false) }
-    kept.each { |connection| connections.add(connection) }
-    kept.first[:closed?] = true
+    connections.add(kept = Connection.new(false))
+
+    refute @core.waits
+    assert_predicate connections, :wait?
+    assert_equal [1, true], @core.to_a
+    kept[:closed?] = true
 
     assert_predicate connections, :wait?
-    assert_equal 2, @core.shown
-    connections.show # the last heartbeat
-
-    assert_equal 2, @core.shown
+    assert_equal [0, true], @core.to_a
     hook[:running?] = false
 
-    assert_predicate connections, :wait?
-    assert_equal 1, @core.shown
-    assert_equal 2, kept.size # the connections are alive until here
+    refute_predicate connections, :wait?
+    refute @core.waits
   end
 
   # Ruby 3.1 crashes if many keys of a WeakMap have the same value. bench/soak shows the crash.
