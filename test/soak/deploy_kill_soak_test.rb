@@ -36,10 +36,18 @@ class DeployKillSoakTest < Support::TestCase
   def kill_one(server, random)
     server.signal("USR2")
     sleep(random.rand(LONGEST_DEPLOY))
-    kind, pid = victim(server, random)
-    Process.kill("KILL", pid)
+    kind = kill_victim(server, random)
     wait_for_one_generation(server)
     kind
+  end
+
+  # A process of the former generation may have ended before the signal comes.
+  def kill_victim(server, random)
+    kind, pid = victim(server, random)
+    Process.kill("KILL", pid)
+    kind
+  rescue Errno::ESRCH
+    retry
   end
 
   def victim(server, random)

@@ -39,15 +39,6 @@ class StartServerSoakTest < Interop::HandoverCase
                   url)
   end
 
-  # Replaces the server, and waits until the former server has stopped. Returns the number of the new generation.
-  def next_generation(starter, number)
-    starter.signal("HUP")
-    eventually("generation #{number + 1} alone", seen: -> { starter.output.text }) do
-      [/ ready in \d+ ms$/, / stopped$/].map { |line| starter.output.text.scan(line).size } == [number + 1, number]
-    end
-    number + 1
-  end
-
   def assert_nothing_lost(load, starter)
     load.wait
     load.output.wait_for_end

@@ -27,6 +27,17 @@ module Interop
       start_under("start_server", *options, "--", args: args, rackup: rackup)
     end
 
+    # Lets start_server replace the server, and waits until it has noticed the end of the former server. Before that, it
+    # may lose another HUP. Returns the number of the new generation.
+    def next_generation(starter, number)
+      starter.signal("HUP")
+      eventually("generation #{number + 1} alone", seen: -> { starter.output.text }) do
+        lines = [/ ready in \d+ ms$/, /^old worker \d+ died/]
+        lines.map { |line| starter.output.text.scan(line).size } == [number + 1, number]
+      end
+      number + 1
+    end
+
     # Waits until the server is ready. Returns the addresses that the log names.
     def addresses(process)
       process.wait_for_output(/ ready in \d+ ms$/)
