@@ -112,12 +112,12 @@ module Bontebok
 
     # The pids of the workers that are leaving: they finish their requests and end.
     def leaving
-      @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:leaves] }.uniq
+      pids_with(:leaves)
     end
 
     # The pids of the workers that only wait for hijacked connections, streams, or the hook before_worker_drain.
     def waiting
-      @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[:waits] }.uniq
+      pids_with(:waits)
     end
 
     # true: the server announces to all clients that it will stop. See Core::Scoreboard#draining=.
@@ -151,6 +151,11 @@ module Bontebok
     end
 
     private
+
+    # state: :leaves or :waits.
+    def pids_with(state)
+      @scoreboard.lanes.filter_map { |lane| lane[:pid] if lane[state] }.uniq
+    end
 
     def sum(lanes)
       { threads: lanes.size, busy: lanes.count { |lane| lane[:state] == :request },

@@ -35,9 +35,9 @@ module Bontebok
 
     # Counts the open connections, and shows their number on the scoreboard. This takes a millisecond for a thousand
     # connections.
-    def show
-      @shown = size
-      @core.show_detached(@shown, @waits)
+    def show(count = size)
+      @shown = count
+      @core.show_detached(count, @waits)
     end
 
     # The number of open connections of this class. No Array has the connections: the garbage collector may find such an
@@ -69,12 +69,12 @@ module Bontebok
     def wait?
       @deadline ||= Deadline.new(@seconds)
       count = size
-      waits = !ended?(count)
+      former = @waits
+      @waits = !ended?(count)
+      show(count)
       text = "waits for #{count} hijacked connections and streams, at most #{@deadline.left.round} s"
-      @log.info(text) if waits && !@waits && count.positive?
-      @waits = waits
-      show
-      waits
+      @log.info(text) if @waits && !former && count.positive?
+      @waits
     end
 
     # Seconds until #over? must be called; nil: it need not be called.

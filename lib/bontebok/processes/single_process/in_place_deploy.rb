@@ -3,7 +3,6 @@
 require_relative "../restart_file"
 require_relative "../../sockets/listeners"
 require_relative "../../sockets/passed_listeners"
-require_relative "../../system/exit_limit"
 require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 
