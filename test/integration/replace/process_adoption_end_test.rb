@@ -11,11 +11,12 @@ class ProcessAdoptionEndTest < Support::TestCase
   def test_a_request_in_flight_is_finished
     make_gate
     server = start
-    with_request_at_gate(server) do
+    response = request_at_gate(server) do
       former = orphan_workers(server)
       release
       eventually { (former - living(former)).size == 1 }
     end
+    assert_equal 200, response.status
     eventually { children_of(server).size == 1 }
   end
 
@@ -35,12 +36,13 @@ class ProcessAdoptionEndTest < Support::TestCase
   def test_a_stop_drains_the_workers_while_the_next_generation_loads
     make_gate
     server = start
-    with_request_at_gate(server) do
+    response = request_at_gate(server) do
       former = orphan_workers(server)
       server.signal("TERM")
       eventually { former.all? { |pid| Support::ProcessTable.entry(pid)&.command.to_s.include?("draining") } }
       refute_path_exists File.join(temp_dir, "bontebok.sock")
     end
+    assert_equal 200, response.status
     assert_equal 0, server.wait.exitstatus
     server.wait_for_group
     refute_match(/killed$/, server.output.text)

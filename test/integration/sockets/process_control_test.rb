@@ -61,13 +61,24 @@ class ProcessControlTest < Support::TestCase
     server.connect do |client|
       client.request("GET", "/gate")
       server.wait_for_output(/at the gate/)
+      assert_command 0, /is executed again/, "deploy"
+      server.signal("INT")
+      assert_equal 0, server.wait.exitstatus
+    end
+    refute_path_exists "#{temp_dir}/bontebok.sock"
+  end
+
+  def test_a_deploy_that_waits_is_told_of_a_stop_at_once
+    server = start_at_gate
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
       waiting = start_command("deploy", "--wait")
       server.wait_for_output(/the process is executed again/)
       server.signal("INT")
       assert_equal [0, 1], [server.wait.exitstatus, waiting.wait.exitstatus]
       assert_equal "bontebok: the server stops\n", waiting.output.text
     end
-    refute_path_exists "#{temp_dir}/bontebok.sock"
   end
 
   def test_a_stop_while_the_new_code_loads

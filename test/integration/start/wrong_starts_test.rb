@@ -71,7 +71,8 @@ class WrongStartsTest < Support::TestCase
     text = failed_start(1, "-w", "1", "-c", "hooks.rb", rackup: APP)
     assert_match(/error .* worker 1 cannot be started: the hook before_fork failed: no database \(IOError\)$/, text)
     assert_match(/^  hooks\.rb:1:in /, text)
-    assert_operator text.lines.grep(/ error /).size, :<=, 3, text # The end of the master may have a line at level info.
+    lines = text.lines.grep(/^\S/).grep_v(/ info .* master \(pid \d+\) has left: /) # Only some runs have this line.
+    assert_operator lines.size, :<=, 3, text
   end
 
   def test_a_second_server_with_the_pid_file_is_rejected

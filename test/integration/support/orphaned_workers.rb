@@ -72,17 +72,6 @@ module OrphanedWorkers
     response.body.to_i
   end
 
-  # Runs the block while a request waits at the gate. The request is answered after the block.
-  def with_request_at_gate(server)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
-      yield
-      open_gate
-      assert_equal 200, client.read_response.status
-    end
-  end
-
   def open_files(pid)
     Support::ProcessTable.descriptors(pid).values
   end

@@ -72,7 +72,7 @@ module ProcessTree
     files.count(File.realpath(path))
   end
 
-  # Runs the block while a request waits at the gate.
+  # Runs the block while a request waits at the gate. Returns the response, which comes after the block.
   def request_at_gate(server)
     server.connect do |client|
       client.request("GET", "/gate")

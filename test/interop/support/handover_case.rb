@@ -32,8 +32,8 @@ module Interop
     def next_generation(starter, number)
       starter.signal("HUP")
       eventually("generation #{number + 1} alone", seen: -> { starter.output.text }) do
-        lines = [/ ready in \d+ ms$/, /^old worker \d+ died/]
-        lines.map { |line| starter.output.text.scan(line).size } == [number + 1, number]
+        lines = [/ ready in \d+ ms$/, / stopped$/, /^old worker \d+ died/]
+        lines.map { |line| starter.output.text.scan(line).size } == [number + 1, number, number]
       end
       number + 1
     end
