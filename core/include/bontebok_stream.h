@@ -84,7 +84,7 @@ void bb_stream_free(struct bb_stream *stream);
 
 /* Shows on the scoreboard how many connections of this worker have left their lanes and are still open. The
  * host counts them, because the core forgets them. waits: all lanes have ended, and the process only waits
- * for these connections. Any thread. */
+ * for these connections, or has waited for them. Any thread. */
 void bb_worker_show_detached(struct bb_worker *worker, unsigned count, bool waits);
 
 #endif

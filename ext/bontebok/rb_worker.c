@@ -310,7 +310,7 @@ static VALUE worker_beat(VALUE self)
 }
 
 /* show_detached(count, waits): shows on the scoreboard how many connections have outlived their requests.
- * waits: whether the process only waits for them. */
+ * waits: whether the process only waits for them, or has waited for them. */
 static VALUE worker_show_detached(VALUE self, VALUE count, VALUE waits)
 {
     unsigned detached = NUM2UINT(count);

@@ -115,7 +115,8 @@ module Bontebok
       pids_with(:leaves)
     end
 
-    # The pids of the workers that only wait for hijacked connections, streams, or the hook before_worker_drain.
+    # The pids of the workers that only wait for hijacked connections, streams, or the hook before_worker_drain, or end
+    # after such a wait.
     def waiting
       pids_with(:waits)
     end

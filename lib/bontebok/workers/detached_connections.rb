@@ -65,16 +65,16 @@ module Bontebok
     end
 
     # Called when the threads of the worker have ended, and again if the hook ends later. Returns false if no connection
-    # is open and the hook has ended. Shows the result on the scoreboard (see AdoptedWorkers).
+    # is open and the hook has ended. The scoreboard shows that the worker waits (see AdoptedWorkers), also after the
+    # wait: the worker still needs a moment to end.
     def wait?
       @deadline ||= Deadline.new(@seconds)
       count = size
-      former = @waits
-      @waits = !ended?(count)
+      ended = ended?(count)
+      note(count) if count.positive? && !@waits
+      @waits ||= !ended
       show(count)
-      text = "waits for #{count} hijacked connections and streams, at most #{@deadline.left.round} s"
-      @log.info(text) if @waits && !former && count.positive?
-      @waits
+      !ended
     end
 
     # Seconds until #over? must be called; nil: it need not be called.
@@ -94,6 +94,10 @@ module Bontebok
     end
 
     private
+
+    def note(count)
+      @log.info("waits for #{count} hijacked connections and streams, at most #{@deadline.left.round} s")
+    end
 
     # The application may have given a socket methods of its own.
     def open?(connection, kind)

@@ -80,7 +80,7 @@ class HijackAdoptionTest < Support::TestCase
 
   def start(*args)
     make_gate
-    super("-t", "1", "--graceful-timeout", "6s", "--hijack-timeout", "10m", *args, rackup: ECHO + APP, lint: false)
+    super("-t", "1", "--graceful-timeout", "2s", "--hijack-timeout", "10m", *args, rackup: ECHO + APP, lint: false)
   end
 
   def with_hijack(server)
