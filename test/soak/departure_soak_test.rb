@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
-require "json"
 require "test_helper"
+require_relative "support/nothing_lost"
 require_relative "support/slow_network"
 
 # Two servers with ReusePort share their addresses. Under load, a server starts and the
 # other one stops, again and again. Every second time, the newer server stops. No client may notice this.
 class DepartureSoakTest < Support::TestCase
   include Support::OnceMore
+  include NothingLost
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
   # Requests, and requests per second, of each load generator.
   REQUESTS = 25_000
   RATE = 1_500
-  LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
 
   def teardown
     @network&.close
@@ -51,7 +51,7 @@ class DepartureSoakTest < Support::TestCase
       refute_match(/ (warn|error) |cannot give/, leaver.output.text)
       deploys += 1
     end
-    loads.each { |load| assert_nothing_lost(load, requests) }
+    loads.each { |load| assert_equal requests, assert_nothing_lost(load)["ok"] }
     deploys
   end
 
@@ -66,13 +66,5 @@ class DepartureSoakTest < Support::TestCase
   def load_of(url, requests, rate, *options)
     start_process(*@network&.inside(1), LOAD_TOOL, "--json", "-c", "48", "--rate", rate.to_s, "-n", requests.to_s,
                   *options, url)
-  end
-
-  def assert_nothing_lost(load, requests)
-    load.wait
-    load.output.wait_for_end
-    result = JSON.parse(load.output.text(:stdout))
-    assert_equal LOST, result["errors"]
-    assert_equal requests, result["ok"]
   end
 end

@@ -1,21 +1,21 @@
 # frozen_string_literal: true
 
-require "json"
 require "test_helper"
 require "bontebok/system/process_memory"
 require_relative "../integration/support/control_case"
+require_relative "support/nothing_lost"
 
 # Many deploys of one server, as Capistrano does them: a link leads to the current release, and old releases are
 # removed.
 class ReleasesSoakTest < Support::TestCase
   include Support::OnceMore
   include ControlCase
+  include NothingLost
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
   # Bundler of the test sets these variables.
   CLEAN = ENV.keys.grep(/\A(BUNDLE|RUBYOPT|RUBYLIB|GEM_)/).to_h { |name| [name, nil] }
              .merge("RUBYOPT" => nil, "RUBYLIB" => nil).freeze
-  LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
   APP = <<~'RUBY'
     text = [Rack.release[/\d+\.\d+/], Bontebok::VERSION, RUBY_PATCH, Dir.pwd].join(" ")
     run ->(_) { [200, { "content-type" => "text/plain" }, [text]] }
@@ -52,7 +52,7 @@ class ReleasesSoakTest < Support::TestCase
     assert_command 0, "generation 5 serves\n", "deploy", "--wait"
     assert_release 4, server
     assert_equal server.pid, status["pid"]
-    assert_nothing_lost(load)
+    assert_load_ends(load)
     assert_equal 0, server.stop.exitstatus
   end
 
@@ -81,7 +81,7 @@ class ReleasesSoakTest < Support::TestCase
       deploy_and_wait((number / 2) + 2) if number.odd?
       assert_command 0, SUPERVISOR, "deploy", "--supervisor"
     end
-    assert_nothing_lost(load)
+    assert_load_ends(load)
     eventually { Support::ProcessTable.children(server.pid).size == 1 }
     assert_equal former, descriptors(server)
     assert_equal 0, server.stop.exitstatus
@@ -143,14 +143,10 @@ class ReleasesSoakTest < Support::TestCase
     end
   end
 
-  def assert_nothing_lost(loads)
+  def assert_load_ends(loads)
     loads.each do |load|
       load.signal("INT")
-      load.wait
-      load.output.wait_for_end
-      result = JSON.parse(load.output.text(:stdout))
-      assert_equal LOST, result["errors"]
-      assert_operator result["ok"], :>, 100
+      assert_operator assert_nothing_lost(load)["ok"], :>, 100
     end
   end
 

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require "json"
 require "test_helper"
 require_relative "../integration/support/process_tree"
+require_relative "support/nothing_lost"
 
 # Each test sends at least 100,000 requests while workers are replaced. Four load generators run at the same time, over
 # TCP and over a unix socket. Two generators keep their connections, and two open a new connection for each request. No
@@ -10,13 +10,13 @@ require_relative "../integration/support/process_tree"
 class SoakTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
+  include NothingLost
 
   LOAD_TOOL = File.join(ROOT, "lib/bontebok/bontebok-bench")
   # Requests, and requests per second, of each of the four load generators. At this rate, there is enough time and
   # processor time for many replacements.
   REQUESTS = 25_000
   RATE = 3_000
-  LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
 
   # A worker is replaced when the former one has ended, which takes longer on a slow machine.
   def test_recycling_after_a_hundred_requests_loses_no_request
@@ -69,7 +69,7 @@ class SoakTest < Support::TestCase
       block_given? ? yield : eventually { loads.none?(&:running?) }
       turns += 1
     end
-    loads.each { |load| assert_nothing_lost(load) }
+    loads.each { |load| assert_equal REQUESTS, assert_nothing_lost(load, -> { @server.output.text })["ok"] }
     turns
   end
 
@@ -79,13 +79,5 @@ class SoakTest < Support::TestCase
 
   def load_of(url, *options)
     start_process(LOAD_TOOL, "--json", "-c", "8", "--rate", RATE.to_s, "-n", REQUESTS.to_s, *options, url)
-  end
-
-  def assert_nothing_lost(load)
-    load.wait
-    load.output.wait_for_end
-    result = JSON.parse(load.output.text(:stdout))
-    assert_equal LOST, result["errors"], @server.output.text
-    assert_equal REQUESTS, result["ok"]
   end
 end

@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
-require "json"
 require "test_helper"
 require_relative "../interop/support/handover_case"
+require_relative "support/nothing_lost"
 
 # The program start_server replaces servers that do not use its listeners, because a wrapper runs them, as a command
 # that runs a container does. The servers have ReusePort. One second after a new server was started, the former server
 # is told to stop, even if the new one has not loaded its application. No client may notice this.
 class WrappedServerSoakTest < Interop::HandoverCase
   include Support::OnceMore
+  include NothingLost
 
   LOADING = 2 # seconds that the application takes to load
   # Requests, and requests per second, of each of the two load generators.
   REQUESTS = 50_000
   RATE = 2_500
-  LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
   WRAPPER = <<~SHELL
     #!/bin/sh
     trap 'kill -TERM $server' TERM
@@ -30,7 +30,7 @@ class WrappedServerSoakTest < Interop::HandoverCase
     loads = [load_of(port), load_of(port, "--close")]
     generations = 1
     generations = next_generation(starter, generations) while loads.any?(&:running?)
-    loads.each { |load| assert_nothing_lost(load, starter) }
+    loads.each { |load| assert_equal REQUESTS, assert_nothing_lost(load, -> { starter.output.text })["ok"] }
     assert_operator generations, :>=, 4
   end
 
@@ -52,13 +52,5 @@ class WrappedServerSoakTest < Interop::HandoverCase
   def load_of(port, *options)
     start_process(*SERVER, "bench", "--json", "-c", "16", "--rate", RATE.to_s, "-n", REQUESTS.to_s, *options,
                   "http://127.0.0.1:#{port}/")
-  end
-
-  def assert_nothing_lost(load, starter)
-    load.wait
-    load.output.wait_for_end
-    result = JSON.parse(load.output.text(:stdout))
-    assert_equal LOST, result["errors"], starter.output.text
-    assert_equal REQUESTS, result["ok"]
   end
 end
