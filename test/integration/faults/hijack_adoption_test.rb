@@ -24,13 +24,7 @@ class HijackAdoptionTest < Support::TestCase
 
   def test_a_hijacked_connection_outlives_the_graceful_timeout
     server = start
-    with_endless_request(server) do
-      with_hijack(server) do |client, pid|
-        kill_master(server)
-        await_kill(server)
-        assert_lives(server, client, pid)
-      end
-    end
+    assert_hijack_outlives_a_request(server) { kill_master(server) }
   end
 
   def test_a_worker_that_waits_when_its_master_dies_continues_to_wait
@@ -39,7 +33,7 @@ class HijackAdoptionTest < Support::TestCase
       server.signal("HUP")
       server.wait_for_output(/ #{pid} w\d g1 waits for 1 hijacked/)
       server.wait_for_output(/worker \d \(pid \d+\) has left/)
-      with_endless_request(server) do
+      at_gate(server) do
         kill_master(server)
         await_kill(server)
       end
@@ -49,13 +43,9 @@ class HijackAdoptionTest < Support::TestCase
 
   def test_a_stop_of_the_server_waits
     server = start
-    with_endless_request(server) do
-      with_hijack(server) do |client, pid|
-        orphan_workers(server)
-        server.signal("TERM")
-        await_kill(server)
-        assert_lives(server, client, pid)
-      end
+    assert_hijack_outlives_a_request(server) do
+      orphan_workers(server)
+      server.signal("TERM")
     end
     assert_equal 0, server.wait.exitstatus
   end
@@ -65,7 +55,7 @@ class HijackAdoptionTest < Support::TestCase
     temp_file("hooks.rb", "before_worker_drain { File.read('hook') if File.exist?('hook') }\n")
     server = start("-c", "hooks.rb")
     former = workers_of(server)
-    with_endless_request(server) do
+    at_gate(server) do
       kill_master(server)
       killed = await_kill(server)[1].to_i
       open_gate(hook)
@@ -90,16 +80,19 @@ class HijackAdoptionTest < Support::TestCase
     end
   end
 
-  def with_endless_request(server)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
-      yield
-    end
-  end
-
   def await_kill(server)
     server.wait_for_output(/worker \(pid (\d+)\) did not end in time: killed$/)
+  end
+
+  # Each worker has one of both. The block lets the workers end.
+  def assert_hijack_outlives_a_request(server)
+    at_gate(server) do
+      with_hijack(server) do |client, pid|
+        yield
+        await_kill(server)
+        assert_lives(server, client, pid)
+      end
+    end
   end
 
   def assert_lives(server, client, pid)

@@ -119,9 +119,7 @@ class ProcessStalledTest < Support::TestCase
   def test_a_worker_is_kept_after_all_processes_were_frozen
     server = start("-w", "1")
     former = wait_for_workers(server, 1)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do |client|
       all = [*former, master(server).pid]
       all.each { |pid| stop_process(pid) }
       assert client.quiet?(2)

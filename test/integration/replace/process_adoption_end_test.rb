@@ -23,9 +23,7 @@ class ProcessAdoptionEndTest < Support::TestCase
   def test_a_worker_that_does_not_finish_is_killed
     make_gate
     server = start("--graceful-timeout", "200ms")
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do
       former = orphan_workers(server)
       release
       assert_left(server, former)
@@ -52,9 +50,7 @@ class ProcessAdoptionEndTest < Support::TestCase
     make_gate
     2.times do |stopped|
       server = start
-      server.connect do |client|
-        client.request("GET", "/gate")
-        server.wait_for_output(/at the gate/)
+      at_gate(server) do
         former = orphan_workers(server)
         stop_process(former.first) if stopped == 1
         server.signal("INT")
@@ -79,9 +75,7 @@ class ProcessAdoptionEndTest < Support::TestCase
   def test_the_workers_leave_when_the_supervisor_dies_too
     make_gate
     server = start
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do |client|
       orphan_workers(server)
       server.signal("KILL")
       server.wait_for_output(/leaves: the master is gone|its supervisor is gone/)

@@ -51,9 +51,7 @@ class ProcessLeavingTest < Support::TestCase
   def test_a_worker_that_leaves_and_does_not_finish_is_killed
     make_gate
     server = start_bontebok(args: %w[-w 1 -t 2 --graceful-timeout 100ms], rackup: APPLICATION)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do |client|
       old = server.get.body
       server.get("/exit")
       server.wait_for_output(/\(pid #{old}\) did not end within 0.1 s: killed/)
@@ -132,9 +130,7 @@ class ProcessLeavingTest < Support::TestCase
   def test_with_w_0_the_graceful_timeout_limits_the_exit
     make_gate
     server = start_bontebok(args: %w[-w 0 -t 2 --graceful-timeout 100ms], rackup: APPLICATION)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do
       server.get("/fail")
 
       assert_equal 1, server.wait.exitstatus

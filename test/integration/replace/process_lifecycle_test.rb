@@ -158,9 +158,7 @@ class ProcessLifecycleTest < Support::TestCase
   # Runs the block while one worker is busy with a request for /gate.
   def occupy_a_worker(server)
     make_gate
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do |client|
       yield
       open_gate
       client.read_response

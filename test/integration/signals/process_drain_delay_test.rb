@@ -60,9 +60,7 @@ class ProcessDrainDelayTest < Support::TestCase
   def test_term_ends_a_deploy_of_a_single_process
     make_gate
     server = start_bontebok(args: ["-w", "0", "--drain-delay", "10m"], rackup: GATED_APP)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do |client|
       server.signal("USR2")
       server.wait_for_output(/ is executed again/)
       server.signal("TERM")

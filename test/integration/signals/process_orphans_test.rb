@@ -11,9 +11,7 @@ class ProcessOrphansTest < Support::TestCase
   def test_all_processes_finish_and_leave_when_the_supervisor_dies
     make_gate
     server = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do |client|
       Process.kill("KILL", server.pid)
       server.wait_for_output(/its supervisor is gone/)
       open_gate

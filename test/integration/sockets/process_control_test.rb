@@ -58,9 +58,7 @@ class ProcessControlTest < Support::TestCase
 
   def test_a_stop_at_once_ends_a_deploy
     server = start_at_gate
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do
       assert_command 0, /is executed again/, "deploy"
       server.signal("INT")
       assert_equal 0, server.wait.exitstatus
@@ -70,9 +68,7 @@ class ProcessControlTest < Support::TestCase
 
   def test_a_deploy_that_waits_is_told_of_a_stop_at_once
     server = start_at_gate
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do
       waiting = start_command("deploy", "--wait")
       server.wait_for_output(/the process is executed again/)
       server.signal("INT")

@@ -105,9 +105,7 @@ class ProcessListenersTest < Support::TestCase
     %w[0 1].each do |workers|
       server = start_bontebok(args: ["-w", workers], rackup: GATED_APP)
       File.link(socket_path, "#{socket_path}.spare")
-      server.connect do |client|
-        client.request("GET", "/gate")
-        server.wait_for_output(/at the gate/)
+      at_gate(server) do
         server.signal("TERM")
         server.wait_for_output(/stopping/)
         eventually { !File.exist?(socket_path) }
@@ -122,9 +120,7 @@ class ProcessListenersTest < Support::TestCase
     make_gate
     directory = File.join(temp_dir, "run").tap { |path| Dir.mkdir(path) }
     server = start_bontebok(listen: nil, args: ["-w", "1", "-l", "unix:#{directory}/a.sock"], rackup: GATED_APP)
-    server.connect do |client|
-      client.request("GET", "/gate")
-      server.wait_for_output(/at the gate/)
+    at_gate(server) do |client|
       File.rename(directory, "#{directory}.was")
       File.symlink(directory, directory)
       server.signal("TERM")
@@ -148,9 +144,7 @@ class ProcessListenersTest < Support::TestCase
   def test_a_server_can_start_while_the_former_server_finishes
     make_gate
     former = start_bontebok(args: ["-w", "1"], rackup: GATED_APP)
-    former.connect do |client|
-      client.request("GET", "/gate")
-      former.wait_for_output(/at the gate/)
+    at_gate(former) do |client|
       former.signal("TERM")
       former.wait_for_output(/stopping/)
       assert_equal 200, start_bontebok(args: ["-w", "1"]).get.status

@@ -72,6 +72,15 @@ module ProcessTree
     files.count(File.realpath(path))
   end
 
+  # Runs the block while a request of the client is at the gate. The application says so in the output.
+  def at_gate(server)
+    server.connect do |client|
+      client.request("GET", "/gate")
+      server.wait_for_output(/at the gate/)
+      yield client
+    end
+  end
+
   # Runs the block while a request waits at the gate. Returns the response, which comes after the block.
   def request_at_gate(server)
     server.connect do |client|
