@@ -19,24 +19,16 @@ module Bontebok
     Worker = Struct.new(:pid, :told, :deadline, :last)
     private_constant :Worker
 
-    def self.of(config, worker_links, log:)
-      new(worker_links, grace: config.seconds(:graceful_timeout), log: log).tap { |adopted| adopted.configure(config) }
-    end
-
-    # worker_links: the WorkerLinks, which lists the workers on the scoreboard. grace: seconds that a worker gets to
-    # finish its requests. hijack: seconds that it may wait for hijacked connections and streams. stalled: the
-    # StalledWorkers, which finds workers that hang (WorkerTimeout), or nil.
-    def initialize(worker_links, grace:, log:, hijack: grace, stalled: nil)
+    # worker_links: the WorkerLinks, which lists the workers on the scoreboard. config: for the times, see #configure.
+    def initialize(worker_links, config, log:)
       @worker_links = worker_links
-      @grace = grace
-      @hijack = hijack
       @log = log
-      @stalled = stalled
       @workers = []
+      configure(config)
     end
 
-    # Takes the times of another configuration: GracefulTimeout, HijackTimeout and WorkerTimeout. Running deadlines do
-    # not change.
+    # Takes the times of a configuration. A worker gets GracefulTimeout to finish its requests. It gets HijackTimeout if
+    # it only waits for hijacked connections and streams. After WorkerTimeout it hangs. Running deadlines do not change.
     def configure(config)
       @grace = config.seconds(:graceful_timeout)
       @hijack = config.seconds(:hijack_timeout)
@@ -55,8 +47,9 @@ module Bontebok
       @workers.concat(pids.map { |pid| Worker.new(pid) })
       return tell_all(*@stop) if @stop
 
-      note(pids - @worker_links.leaving)
-      @workers.each { |worker| retire(worker) if @worker_links.leaving.include?(worker.pid) && !worker.told }
+      leaving = @worker_links.leaving
+      note(pids - leaving)
+      @workers.each { |worker| retire(worker) if leaving.include?(worker.pid) && !worker.told }
     end
 
     # Lets the first `most` workers serve, and retires the others. Without a limit, masters that die again and again

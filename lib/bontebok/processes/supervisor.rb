@@ -102,7 +102,7 @@ module Bontebok
     # that the application waits for.
     def prepare_to_adopt
       @life_line ||= LifeLine.new if !@app && Core.adopt_orphans
-      @adopted = AdoptedWorkers.of(@config, @listeners.worker_links, log: @log)
+      @adopted = AdoptedWorkers.new(@listeners.worker_links, @config, log: @log)
     end
 
     def tick_masters

@@ -69,7 +69,8 @@ class AdoptedWorkersHijackTest < Support::TestCase
   end
 
   def test_a_hijack_timeout_below_the_graceful_timeout_shortens_nothing
-    @adopted = adopt(hijack: 1)
+    @times.hijack_timeout = 1
+    @adopted.configure(@times)
     pid = adopt_workers(1, waiting: 1).last
     @adopted.keep(0)
     pass(GRACE - 1)
@@ -79,17 +80,13 @@ class AdoptedWorkersHijackTest < Support::TestCase
   end
 
   def test_times_come_from_the_configuration
-    seconds = { graceful_timeout: 2, hijack_timeout: 40, worker_timeout: 0 }
-    config = Struct.new(:times) { def seconds(name) = times.fetch(name) }.new(seconds)
-    def @scoreboard.stalled(_seconds) = nil
-    @adopted = Bontebok::AdoptedWorkers.of(config, @scoreboard, log: Bontebok::Log.new(@writer))
     first = adopt_workers(1, waiting: 1).last
     @adopted.keep(0)
-    seconds[:hijack_timeout] = 50
-    @adopted.configure(config)
+    @times.hijack_timeout = HIJACK + 10
+    @adopted.configure(@times)
     second = adopt_workers(1, waiting: 2).last
     @adopted.keep(0)
-    [[first, 41], [second, 51 - 41]].each do |pid, more|
+    [[first, LIMIT], [second, 10]].each do |pid, more|
       pass(more - 1)
       assert_spared pid
       pass(1)

@@ -87,8 +87,8 @@ class AdoptedWorkersTest < Support::TestCase
   end
 
   def test_a_worker_that_does_not_move_is_killed_once
-    stalled = Stalled.new({})
-    @adopted = adopt(stalled: stalled)
+    @scoreboard.stalled_workers = stalled = Stalled.new({})
+    @adopted.configure(@times)
     assert_nil @adopted.deadline
     first, second = start(2)
     @adopted.take

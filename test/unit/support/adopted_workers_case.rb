@@ -8,18 +8,25 @@ require "bontebok/log/log"
 # test process.
 module AdoptedWorkersCase
   # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
-  Board = Struct.new(:pids, :forgotten, :leaving, :waiting) do
+  Board = Struct.new(:pids, :forgotten, :leaving, :waiting, :stalled_workers) do
     def forget(pid)
       forgotten << pid
     end
+
+    def stalled(_seconds) = stalled_workers
+  end
+  # The part of Bontebok::Config that AdoptedWorkers uses.
+  Times = Struct.new(:graceful_timeout, :hijack_timeout, :worker_timeout, keyword_init: true) do
+    def seconds(name) = self[name]
   end
   GRACE = 30
   HIJACK = 300
 
   def setup
-    @scoreboard = Board.new([], [], [], [])
+    @scoreboard = Board.new([], [], [], [], nil)
     @reader, @writer = IO.pipe
-    @adopted = adopt(hijack: HIJACK)
+    @times = Times.new(graceful_timeout: GRACE, hijack_timeout: HIJACK)
+    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, @times, log: Bontebok::Log.new(@writer))
     @said, @say = IO.pipe
     @pids = []
   end
@@ -34,10 +41,6 @@ module AdoptedWorkersCase
   end
 
   private
-
-  def adopt(**options)
-    Bontebok::AdoptedWorkers.new(@scoreboard, grace: GRACE, log: Bontebok::Log.new(@writer), **options)
-  end
 
   # Starts children that write each signal to @say. Returns the pids of the children.
   def start(count)
