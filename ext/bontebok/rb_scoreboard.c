@@ -113,7 +113,7 @@ static VALUE held_name(enum bb_held held)
  *   silent      ms since the last Worker#beat of its process, or nil
  *   detached    how many hijacked connections and streams of the process have outlived their requests; only
  *               one of its lanes has the number, the others have 0
- *   waits       whether the process only waits for these connections, or for the hook before_worker_drain
+ *   waits       whether the process only waits, or has waited: see Worker#show_detached
  *   held        :body: the request waits for its body (UnbufferedBodies); :stream: a part of the response is
  *               sent, and the application has not ended it; nil
  *   label       "GET /path" of a request that takes long or is held, or nil

@@ -49,7 +49,7 @@ struct bb__slot {
     /* Written rarely. */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, of the last bb_worker_beat(); 0: none */
     atomic_uint detached;          /* connections that have left the worker; only in one slot of the worker */
-    atomic_bool waits;             /* the worker only waits for these connections */
+    atomic_bool waits;             /* bb_worker_show_detached() */
     atomic_uint_fast64_t labelled; /* value of `requests` when the label was written */
     char label[BB_SCOREBOARD_LABEL_MAX];
     /* Only the lane writes these two. */
