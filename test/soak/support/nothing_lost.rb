@@ -4,7 +4,7 @@ require "json"
 
 # Used by tests whose load generators may lose no request.
 module NothingLost
-  # What the load tool counts for each fate of a request but success.
+  # The fates of a lost request, as the load tool counts them.
   LOST = %w[refused reset short timeout status local].to_h { |fate| [fate, 0] }.freeze
 
   private
