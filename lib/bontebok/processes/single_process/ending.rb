@@ -89,8 +89,15 @@ module Bontebok
       # not change the exit status. TERM does nothing.
       def limit_exit
         Signal.trap("INT", @interrupted ? proc { exit!(@status) } : "SYSTEM_DEFAULT")
-        seconds = @deadline ? @deadline.left : @config.seconds(:graceful_timeout)
-        @exit_limit = ExitLimit.set(seconds, status: @status, log: @log)
+        @exit_limit = ExitLimit.set(exit_seconds, status: @status, log: @log)
+      end
+
+      # The rest of GracefulTimeout, but the process may have used it up for its requests and for hijacked connections.
+      # In a deploy, a process that ends here would end the server.
+      def exit_seconds
+        return @config.seconds(:graceful_timeout) if @kept || !@deadline
+
+        [@deadline.left, Child::KILL_SECONDS.to_f].max
       end
     end
   end
