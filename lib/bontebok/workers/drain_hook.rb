@@ -15,22 +15,30 @@ module Bontebok
       @log = log
     end
 
-    # The block is called in the hook's thread after the hook.
+    # The block is called in the hook's thread after the hook. If there is no room for a thread, the hook does not run:
+    # the process must still finish its requests.
     def run(&ended)
       return if @thread
       return unless @hooks.any?(NAME)
 
       @running = true
-      @thread = Thread.new do
-        MainThread.unguard { @hooks.attempt(NAME, @worker, log: @log) }
-      ensure
-        @running = false
-        ended.call
-      end
+      @thread = Thread.new { attempt(&ended) }
+    rescue ThreadError => e
+      @running = false
+      @log.error("the hook #{NAME} cannot run", e)
     end
 
     def running?
       @running
+    end
+
+    private
+
+    def attempt
+      MainThread.unguard { @hooks.attempt(NAME, @worker, log: @log) }
+    ensure
+      @running = false
+      yield
     end
   end
 end

@@ -73,6 +73,45 @@ class HijackDrainTest < Support::TestCase
     end
   end
 
+  # HijackTimeout is GracefulTimeout, so nothing is left of it for the exit.
+  def test_a_single_process_waits_too_and_goes_on_after_the_hijack_timeout
+    server = start(%w[-w 0 --graceful-timeout 1], "after_stopped { sleep 0.01 and warn 'hook ends' }\n")
+    2.times do |number|
+      server.connect do |client|
+        take(client, "/hijack")
+        server.signal(number.zero? ? "USR2" : "TERM")
+        client.write("a\n")
+        assert_equal "A\n", client.read_line
+        client.wait_for_end
+      end
+      server.wait_for_output(/(?:hook ends\n.*){#{number + 1}}/m)
+      server.wait_for_output(/(?: ready in .*){2}/m)
+    end
+    assert_equal 0, server.wait.exitstatus
+    refute_match(/the exit took/, server.output.text)
+  end
+
+  # RLIMIT_NPROC and pids.max of a cgroup have the same effect.
+  def test_without_room_for_the_hook_requests_are_finished
+    refusal = temp_file("refusal.rb", <<~RUBY)
+      Thread.singleton_class.prepend(Module.new do
+        def new(...) = File.exist?("full") ? raise(ThreadError, "no room") : super
+      end)
+    RUBY
+    make_gate
+    %w[0 1].each do |workers|
+      server = start(["-w", workers], HOOK, env: { "RUBYOPT" => "-r#{refusal}" }, rackup: GATED_APP)
+      response = request_at_gate(server) do
+        temp_file("full")
+        server.signal("TERM")
+        server.wait_for_output(/the hook before_worker_drain cannot run: no room/)
+      end
+      assert_equal 200, response.status
+      assert_equal 0, server.wait.exitstatus
+      File.unlink(File.join(temp_dir, "full"))
+    end
+  end
+
   def test_a_replaced_worker_serves_its_hijacked_connections
     server = start(%w[-w 1])
     server.connect do |client|
@@ -88,23 +127,12 @@ class HijackDrainTest < Support::TestCase
     end
   end
 
-  def test_a_single_process_waits_too
-    server = start(%w[-w 0 --hijack-timeout 1])
-    server.connect do |client|
-      take(client, "/hijack")
-      server.signal("TERM")
-      client.write("a\n")
-      assert_equal "A\n", client.read_line
-      client.wait_for_end
-      assert_equal 0, server.wait.exitstatus
-    end
-  end
-
   private
 
-  def start(arguments, hooks = "")
+  def start(arguments, hooks = "", rackup: APP, **options)
     File.write(File.join(temp_dir, "hooks.rb"), hooks)
-    start_bontebok(args: ["-w", "1", "-c", File.join(temp_dir, "hooks.rb"), *arguments], rackup: APP, lint: false)
+    start_bontebok(args: ["-w", "1", "-c", File.join(temp_dir, "hooks.rb"), *arguments], rackup: rackup, lint: false,
+                   **options)
   end
 
   # Sends a request and waits until the application has the connection.
