@@ -45,7 +45,7 @@ module Bontebok
       return if pids.empty?
 
       @workers.concat(pids.map { |pid| Worker.new(pid) })
-      return tell_all(*@stop) if @stop
+      return tell_late if @stop
 
       leaving = @worker_links.leaving
       note(pids - leaving)
@@ -131,6 +131,14 @@ module Bontebok
       return if pids.empty?
 
       @log.warn("the supervisor adopts the workers of the dead master: #{pids.join(', ')}")
+    end
+
+    # The master has died during the stop. Its workers have the time that is left, but at least a moment to end, or to
+    # show that they only wait.
+    def tell_late
+      how, *limits = @stop
+      least = Clock.now + Child::KILL_SECONDS
+      tell_all(how, *limits.map { |limit| [limit, least].max })
     end
 
     def tell_all(how, *limits)

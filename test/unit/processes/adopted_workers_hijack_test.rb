@@ -59,6 +59,17 @@ class AdoptedWorkersHijackTest < Support::TestCase
     assert_killed pid
   end
 
+  # The master has used all of the time. A worker that waits must have a moment to show it.
+  def test_a_worker_adopted_late_in_a_stop_has_a_moment
+    @adopted.stop(:drain)
+    @now += LIMIT
+    pid = adopt_workers(1, waiting: 0).last
+    pass(0.9)
+    assert_spared pid
+    pass(0.1)
+    assert_killed pid
+  end
+
   def test_a_stop_at_once_does_not_wait_for_hijacked_connections
     pid = adopt_workers(1, waiting: 1).last
     @adopted.keep(0)
