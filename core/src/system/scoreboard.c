@@ -73,6 +73,7 @@ struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard)
         atomic_store(&scoreboard->slots[i].paused, false);
         atomic_store(&scoreboard->slots[i].done, false);
         atomic_store(&scoreboard->slots[i].canary, false);
+        atomic_store(&scoreboard->slots[i].waits, false); /* older versions give it back as it was */
         atomic_store(&scoreboard->slots[i].taking, 0);
         note_used(scoreboard, i + 1);
         return &scoreboard->slots[i];

@@ -265,6 +265,12 @@ static void test_a_look_shows_the_lanes_request(void **state)
     assert_ptr_equal(bb__scoreboard_claim(scoreboard), second);
     assert_int_equal(bb_scoreboard_look(scoreboard, 1, &seen), BB_OK);
     assert_true(!seen.has_request && !seen.leaves && seen.requests == 0);
+
+    atomic_store(&second->waits, true);
+    atomic_store(&second->pid, 0); /* so does a process of an older version */
+    assert_ptr_equal(bb__scoreboard_claim(scoreboard), second);
+    assert_int_equal(bb_scoreboard_look(scoreboard, 1, &seen), BB_OK);
+    assert_false(seen.waits);
     bb_scoreboard_free(scoreboard);
 }
 
