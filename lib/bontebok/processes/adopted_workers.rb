@@ -32,6 +32,7 @@ module Bontebok
     def configure(config)
       @grace = config.seconds(:graceful_timeout)
       @hijack = config.seconds(:hijack_timeout)
+      @least = [config.seconds(:keepalive_drain), @grace].min + Child::KILL_SECONDS
       @stalled = @worker_links.stalled(config.seconds(:worker_timeout))
     end
 
@@ -133,12 +134,12 @@ module Bontebok
       @log.warn("the supervisor adopts the workers of the dead master: #{pids.join(', ')}")
     end
 
-    # The master has died during the stop. Its workers have the time that is left, but at least a moment to end, or to
-    # show that they only wait.
+    # The master has died during the stop. Its workers have the time that is left, but at least the time to close idle
+    # connections, and to end or to show that they only wait.
     def tell_late
       how, *limits = @stop
-      least = Clock.now + Child::KILL_SECONDS
-      tell_all(how, *limits.map { |limit| [limit, least].max })
+      least = Clock.now + @least
+      @workers.reject(&:told).each { |worker| tell(worker, how, *limits.map { |limit| [limit, least].max }) }
     end
 
     def tell_all(how, *limits)

@@ -18,11 +18,11 @@ module Bontebok
     # The block is called in the hook's thread after the hook. If there is no room for a thread, the hook does not run:
     # the process must still finish its requests.
     def run(&ended)
-      return if @thread
+      return if @begun
       return unless @hooks.any?(NAME)
 
-      @running = true
-      @thread = Thread.new { attempt(&ended) }
+      @begun = @running = true
+      Thread.new { attempt(&ended) }
     rescue ThreadError => e
       @running = false
       @log.error("the hook #{NAME} cannot run", e)

@@ -84,7 +84,7 @@ class HijackAdoptionTest < Support::TestCase
     server.wait_for_output(/worker \(pid (\d+)\) did not end in time: killed$/)
   end
 
-  # Each worker has one of both. The block lets the workers end.
+  # Each worker has one of the two. The block lets the workers end.
   def assert_hijack_outlives_a_request(server)
     at_gate(server) do
       with_hijack(server) do |client, pid|

@@ -75,7 +75,7 @@ class HijackDrainTest < Support::TestCase
 
   # HijackTimeout is GracefulTimeout, so nothing is left of it for the exit.
   def test_a_single_process_waits_too_and_goes_on_after_the_hijack_timeout
-    server = start(%w[-w 0 --graceful-timeout 1], "after_stopped { sleep 0.01 and warn 'hook ends' }\n")
+    server = start(%w[-w 0 --graceful-timeout 2], "after_stopped { sleep 0.01 and warn 'hook ends' }\n")
     2.times do |number|
       server.connect do |client|
         take(client, "/hijack")

@@ -59,15 +59,20 @@ class AdoptedWorkersHijackTest < Support::TestCase
     assert_killed pid
   end
 
-  # The master has used all of the time. A worker that waits must have a moment to show it.
-  def test_a_worker_adopted_late_in_a_stop_has_a_moment
+  # The master has hung and has not told its workers to end.
+  def test_a_worker_adopted_late_in_a_stop_has_the_time_to_show_that_it_waits
     @adopted.stop(:drain)
-    @now += LIMIT
-    pid = adopt_workers(1, waiting: 0).last
-    pass(0.9)
-    assert_spared pid
+    @now += GRACE + 5
+    late, waiting = adopt_workers(2, waiting: 0)
+    pass(KEEPALIVE + 0.9)
+    assert_spared late
+    @scoreboard.waiting = [waiting]
     pass(0.1)
-    assert_killed pid
+    assert_killed late
+    pass(LIMIT - GRACE - 5 - KEEPALIVE - 1.1)
+    assert_spared waiting
+    pass(0.1)
+    assert_killed waiting
   end
 
   def test_a_stop_at_once_does_not_wait_for_hijacked_connections

@@ -71,11 +71,11 @@ class AdoptedWorkersTest < Support::TestCase
     now = Bontebok::Clock.now
     Bontebok::Clock.stub(:now, -> { now }) do
       @adopted.stop(:drain)
-      now += GRACE - 1
+      now += GRACE - 4
       pid = start(1).last
       @adopted.take
       assert_equal "QUIT to #{pid}\n", @said.gets
-      assert_in_delta 1, @adopted.deadline - now
+      assert_in_delta 4, @adopted.deadline - now
     end
   end
 

@@ -11,10 +11,14 @@ class DrainHookTest < Support::TestCase
   def test_without_a_thread_the_hook_does_not_run_and_nobody_waits_for_it
     file = File.join(temp_dir, "log")
     hooks = Bontebok::Hooks.new
-    hooks.add(:before_worker_drain, -> { flunk })
-    hook = Bontebok::DrainHook.new(hooks, nil, log: Bontebok::Log.new(File.open(file, "w")))
-    Thread.stub(:new, -> { raise ThreadError, "no room" }) { hook.run { flunk } }
-    refute_predicate hook, :running?
-    assert_match(/error .* the hook before_worker_drain cannot run: no room \(ThreadError\)$/, File.read(file))
+    hooks.add(:before_worker_drain, ->(_) { raise "the hook runs" })
+    File.open(file, "w") do |log|
+      hook = Bontebok::DrainHook.new(hooks, nil, log: Bontebok::Log.new(log))
+      Thread.stub(:new, -> { raise ThreadError, "no room" }) { hook.run { flunk } }
+      hook.run { flunk } # A second order to end does not run it, either.
+      refute_predicate hook, :running?
+    end
+    assert_match(/\A\S+ error .* the hook before_worker_drain cannot run: no room \(ThreadError\)$/, File.read(file))
+    refute_match(/the hook runs/, File.read(file))
   end
 end

@@ -92,12 +92,11 @@ module Bontebok
         @exit_limit = ExitLimit.set(exit_seconds, status: @status, log: @log)
       end
 
-      # The rest of GracefulTimeout, but the process may have used it up for its requests and for hijacked connections.
-      # In a deploy, a process that ends here would end the server.
+      # The rest of GracefulTimeout, but at least a moment: the requests and hijacked connections may have used it up.
+      # In a deploy it begins again, because a process that ends here would end the server.
       def exit_seconds
-        return @config.seconds(:graceful_timeout) if @kept || !@deadline
-
-        [@deadline.left, Child::KILL_SECONDS.to_f].max
+        seconds = @kept || !@deadline ? @config.seconds(:graceful_timeout) : @deadline.left
+        [seconds, Child::KILL_SECONDS].max.to_f
       end
     end
   end
