@@ -14,6 +14,10 @@ module Bontebok
   class AdoptedWorkers
     SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
     GRACEFUL = %i[drain retire].freeze
+    # The least time, in seconds, of a worker whose master dies late in a stop: more than the default of KeepaliveDrain,
+    # so that the worker can close its idle connections, and end or show that it only waits.
+    LEAST = 3
+    private_constant :LEAST
 
     # last: the deadline if the worker only waits for hijacked connections and streams.
     Worker = Struct.new(:pid, :told, :deadline, :last)
@@ -32,7 +36,6 @@ module Bontebok
     def configure(config)
       @grace = config.seconds(:graceful_timeout)
       @hijack = config.seconds(:hijack_timeout)
-      @least = [config.seconds(:keepalive_drain), @grace].min + Child::KILL_SECONDS
       @stalled = @worker_links.stalled(config.seconds(:worker_timeout))
     end
 
@@ -134,11 +137,10 @@ module Bontebok
       @log.warn("the supervisor adopts the workers of the dead master: #{pids.join(', ')}")
     end
 
-    # The master has died during the stop. Its workers have the time that is left, but at least the time to close idle
-    # connections, and to end or to show that they only wait.
+    # The master has died during the stop. Its workers have the time that is left.
     def tell_late
       how, *limits = @stop
-      least = Clock.now + @least
+      least = Clock.now + LEAST
       @workers.reject(&:told).each { |worker| tell(worker, how, *limits.map { |limit| [limit, least].max }) }
     end
 

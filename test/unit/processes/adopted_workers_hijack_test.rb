@@ -64,12 +64,12 @@ class AdoptedWorkersHijackTest < Support::TestCase
     @adopted.stop(:drain)
     @now += GRACE + 5
     late, waiting = adopt_workers(2, waiting: 0)
-    pass(KEEPALIVE + 0.9)
+    pass(2.9)
     assert_spared late
     @scoreboard.waiting = [waiting]
     pass(0.1)
     assert_killed late
-    pass(LIMIT - GRACE - 5 - KEEPALIVE - 1.1)
+    pass(LIMIT - GRACE - 5 - 3.1)
     assert_spared waiting
     pass(0.1)
     assert_killed waiting

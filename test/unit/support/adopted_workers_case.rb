@@ -16,17 +16,16 @@ module AdoptedWorkersCase
     def stalled(_seconds) = stalled_workers
   end
   # The part of Bontebok::Config that AdoptedWorkers uses.
-  Times = Struct.new(:graceful_timeout, :hijack_timeout, :keepalive_drain, :worker_timeout, keyword_init: true) do
+  Times = Struct.new(:graceful_timeout, :hijack_timeout, :worker_timeout, keyword_init: true) do
     def seconds(name) = self[name]
   end
   GRACE = 30
   HIJACK = 300
-  KEEPALIVE = 2
 
   def setup
     @scoreboard = Board.new([], [], [], [], nil)
     @reader, @writer = IO.pipe
-    @times = Times.new(graceful_timeout: GRACE, hijack_timeout: HIJACK, keepalive_drain: KEEPALIVE)
+    @times = Times.new(graceful_timeout: GRACE, hijack_timeout: HIJACK)
     @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, @times, log: Bontebok::Log.new(@writer))
     @said, @say = IO.pipe
     @pids = []
