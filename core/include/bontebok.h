@@ -21,6 +21,7 @@
 #include "bontebok_body.h"
 #include "bontebok_file.h"
 #include "bontebok_scoreboard.h"
+#include "bontebok_settings.h"
 #include "bontebok_stream.h"
 #include "bontebok_time.h"
 #include "bontebok_work.h"
@@ -133,86 +134,6 @@ struct bb_request {
  * kernel's tick (1 to 4 ms) is 0, unless the access log needs an exact clock (%D). proxy_time: time since a
  * proxy received the request, by the proxy's clock (X-Request-Start); 0 if the client is not one of
  * trusted_proxies, or if that time is in the future or older than an hour. */
-
-/* ---- settings ---- */
-
-#define BB_TRUSTED_PROXIES_MAX   6144
-#define BB_ACCESS_LOG_MAX        256
-#define BB_ACCESS_LOG_FORMAT_MAX 1024
-
-/* Names and defaults of the settings: see docs/CONFIGURATION.md (max_target is MaxTarget). SpoolThreshold
- * is spool_threshold for requests and response_buffer for responses. A switch is 0 or 1. 0 means "no limit",
- * but it is a limit in max_target, max_field_bytes, max_fields, spool_threshold and response_buffer, and no
- * time in keepalive_timeout, keepalive_drain and graceful_timeout. */
-#define BB_SETTINGS(X)                                                                                       \
-    X(max_target, 16 * 1024)                                                                                 \
-    X(max_field_bytes, 64 * 1024)                                                                            \
-    X(max_fields, 128)                                                                                       \
-    X(max_body, 0)                                                                                           \
-    X(allow_underscore_headers, 0)                                                                           \
-    X(header_timeout, 30 * 1000)                                                                             \
-    X(body_timeout, 60 * 1000)                                                                               \
-    X(min_body_rate, 500)                                                                                    \
-    X(write_timeout, 60 * 1000)                                                                              \
-    X(keepalive_timeout, 75 * 1000)                                                                          \
-    X(keepalive_drain, 2 * 1000)                                                                             \
-    X(graceful_timeout, 30 * 1000)                                                                           \
-    X(max_keepalive_requests, 0)                                                                             \
-    X(max_connections, 0)                                                                                    \
-    X(spool_threshold, 1024 * 1024)                                                                          \
-    X(spool_max, 1024 * 1024 * 1024)                                                                         \
-    X(response_buffer, 1024 * 1024)                                                                          \
-    X(request_timeout, 0)                                                                                    \
-    X(request_timeout_soft, 0)                                                                               \
-    X(worker_timeout, 0)                                                                                     \
-    X(check_client_connection, 0)                                                                            \
-    X(queue_timeout, 0)                                                                                      \
-    X(max_queue, 0)                                                                                          \
-    X(chunked_transfer, 1)
-
-struct bb_settings {
-#define BB_SETTING_FIELD(name, default_value) uint64_t name;
-    BB_SETTINGS(BB_SETTING_FIELD)
-#undef BB_SETTING_FIELD
-    char spool_dir[256];                          /* directory of spool files */
-    char server_name[64];                         /* value of the Server field; empty: no Server field */
-    char trusted_proxies[BB_TRUSTED_PROXIES_MAX]; /* at most 128, separated by spaces: see TrustedProxies */
-    char access_log[BB_ACCESS_LOG_MAX];           /* target of the access log, see below; empty: no log */
-    char access_log_format[BB_ACCESS_LOG_FORMAT_MAX]; /* see below */
-    char health_paths[256];                           /* paths separated by spaces, see max_queue below */
-    char ready_path[256], live_path[256];             /* see bontebok_scoreboard.h; empty: off */
-    char x_sendfile[1024];                            /* see bb_reply_named_file(); empty: off */
-    char unbuffered_bodies[1024];                     /* paths separated by spaces, see bb_request_read() */
-};
-
-/* Fills *settings with the defaults above, spool_dir "/tmp", trusted_proxies "unix 127.0.0.0/8 ::1" and
- * access_log_format "combined". The other texts are empty. Texts are NUL-terminated. */
-void bb_settings_init(struct bb_settings *settings);
-
-/* ---- access log ---- */
-
-/* The access log has a line for each request that the host or the core has answered, and for each aborted
- * request. A lane collects lines in memory. It writes them when no request has come for 20 ms, after a
- * request that took at least 20 ms, when the oldest line is a second old, or when the memory is full. Lines
- * that the target does not accept stay in memory. If the memory is full, new lines are lost, and an event
- * reports their number. A lane never waits for a socket. It waits for a pipe only if the pipe is standard
- * output or error, cannot be opened again, and the kernel has no RWF_NOWAIT for it. Values of access_log:
- *
- *     /path   a file to append to, created if missing; or a FIFO. With permission to read, the core opens
- *             the FIFO for reading, too. Then the FIFO keeps lines until another process reads them
- *     -       standard output; /dev/stdout means the same, and /dev/stderr is standard error
- *     syslog:KEY=VALUE,...     datagrams (RFC 3164). Defaults: socket=/dev/log, facility=local7,
- *                              severity=info, tag=bontebok
- *
- * access_log_format is a name (common, combined, ltsv, json) or a format in Apache's notation, see
- * docs/LOGS.md. A pipe without a reader does not end the process: see SIGPIPE in bontebok_file.h. */
-
-/* Size of a buffer for the NUL-terminated text that says why a setting is wrong. */
-#define BB_FAULT_MAX 160
-
-/* Checks the access log: compiles the format, opens the target and closes it. Returns BB_OK; BB_EFORMAT: a
- * setting is wrong, and `fault` says why; BB_ESYSTEM: the target cannot be opened, and errno says why. */
-int bb_access_log_check(const struct bb_settings *settings, char fault[BB_FAULT_MAX]);
 
 /* ---- worker: what all lanes of a process share ---- */
 

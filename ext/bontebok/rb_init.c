@@ -12,7 +12,7 @@
 static VALUE settings_hash(void)
 {
     VALUE settings = rb_hash_new();
-#define ADD_SETTING(name, default_value)                                                                     \
+#define ADD_SETTING(name, kind, default_value)                                                               \
     rb_hash_aset(settings, ID2SYM(rb_intern(#name)), ULL2NUM((uint64_t)(default_value)));
     BB_SETTINGS(ADD_SETTING)
 #undef ADD_SETTING

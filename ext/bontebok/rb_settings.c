@@ -1,9 +1,10 @@
 /* rb_settings.c: turns a Hash of settings into the core's struct. rb_worker.c uses it. */
 #include "rb_bontebok.h"
 
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
 
-static uint64_t setting_value(VALUE name, VALUE value)
+static uint64_t number_of(VALUE name, VALUE value)
 {
     if (value == Qtrue) return 1;
     if (value == Qfalse) return 0;
@@ -12,50 +13,23 @@ static uint64_t setting_value(VALUE name, VALUE value)
     return NUM2ULL(value);
 }
 
-static void set_text(char *text, size_t size, VALUE name, VALUE value)
+/* Ruby's times are in ms. */
+static int set_setting(VALUE name, VALUE value, VALUE settings)
 {
-    Check_Type(value, T_STRING);
-    const char *bytes = StringValueCStr(value);
-    if (strlen(bytes) >= size)
-        rb_raise(rb_eArgError, "%" PRIsVALUE " is longer than %zu bytes", name, size - 1);
-    memcpy(text, bytes, strlen(bytes) + 1);
-}
-
-static int set_setting(VALUE name, VALUE value, VALUE argument)
-{
-    struct bb_settings *settings = (struct bb_settings *)argument;
     Check_Type(name, T_SYMBOL);
-    const char *wanted = rb_id2name(rb_sym2id(name));
-
-#define SET_IF_NAMED(setting, default_value)                                                                 \
-    if (strcmp(wanted, #setting) == 0) {                                                                     \
-        settings->setting = setting_value(name, value);                                                      \
-        return ST_CONTINUE;                                                                                  \
+    const char *wanted = rb_id2name(rb_sym2id(name)), *text;
+    enum bb_setting_kind kind = bb_settings_kind(wanted);
+    char number[24], fault[BB_FAULT_MAX];
+    if (kind == BB_SETTING_TEXT) {
+        Check_Type(value, T_STRING);
+        text = StringValueCStr(value);
+    } else {
+        uint64_t given = kind == BB_SETTING_UNKNOWN ? 0 : number_of(name, value);
+        (void)snprintf(number, sizeof number, "%" PRIu64 "%s", given, kind == BB_SETTING_TIME ? "ms" : "");
+        text = number;
     }
-    BB_SETTINGS(SET_IF_NAMED)
-#undef SET_IF_NAMED
-    if (strcmp(wanted, "spool_dir") == 0)
-        set_text(settings->spool_dir, sizeof settings->spool_dir, name, value);
-    else if (strcmp(wanted, "server_name") == 0)
-        set_text(settings->server_name, sizeof settings->server_name, name, value);
-    else if (strcmp(wanted, "trusted_proxies") == 0)
-        set_text(settings->trusted_proxies, sizeof settings->trusted_proxies, name, value);
-    else if (strcmp(wanted, "access_log") == 0)
-        set_text(settings->access_log, sizeof settings->access_log, name, value);
-    else if (strcmp(wanted, "access_log_format") == 0)
-        set_text(settings->access_log_format, sizeof settings->access_log_format, name, value);
-    else if (strcmp(wanted, "health_paths") == 0)
-        set_text(settings->health_paths, sizeof settings->health_paths, name, value);
-    else if (strcmp(wanted, "ready_path") == 0)
-        set_text(settings->ready_path, sizeof settings->ready_path, name, value);
-    else if (strcmp(wanted, "live_path") == 0)
-        set_text(settings->live_path, sizeof settings->live_path, name, value);
-    else if (strcmp(wanted, "unbuffered_bodies") == 0)
-        set_text(settings->unbuffered_bodies, sizeof settings->unbuffered_bodies, name, value);
-    else if (strcmp(wanted, "x_sendfile") == 0)
-        set_text(settings->x_sendfile, sizeof settings->x_sendfile, name, value);
-    else
-        rb_raise(rb_eArgError, "unknown setting: %" PRIsVALUE, name);
+    if (bb_settings_set((struct bb_settings *)settings, wanted, text, fault) != BB_OK)
+        rb_raise(rb_eArgError, "%" PRIsVALUE " %s", name, fault);
     return ST_CONTINUE;
 }
 

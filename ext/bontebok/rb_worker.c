@@ -108,8 +108,7 @@ static VALUE worker_check_access_log(VALUE class, VALUE given)
     return Qnil;
 }
 
-/* Worker.new(settings = {}): the keys are those of SETTINGS, and spool_dir, server_name, trusted_proxies,
- * access_log, access_log_format, health_paths, ready_path, live_path, x_sendfile and unbuffered_bodies. */
+/* Worker.new(settings = {}): the keys are those of SETTINGS, and the names in BB_SETTINGS_TEXT. */
 static VALUE worker_initialize(int argc, VALUE *argv, VALUE self)
 {
     struct face *face;

@@ -1,4 +1,4 @@
-/* error.c: the text of each code, and the default settings. Both come from the two tables in bontebok.h. */
+/* error.c: the text of each code, from the table in bontebok.h. */
 #include "bontebok.h"
 
 const char *bb_error_text(int code)
@@ -12,16 +12,4 @@ const char *bb_error_text(int code)
     default:
         return "unknown code";
     }
-}
-
-void bb_settings_init(struct bb_settings *settings)
-{
-    *settings = (struct bb_settings){
-#define SETTING_DEFAULT(name, default_value) .name = (default_value),
-        BB_SETTINGS(SETTING_DEFAULT)
-#undef SETTING_DEFAULT
-            .spool_dir = "/tmp",
-        .trusted_proxies = "unix 127.0.0.0/8 ::1",
-        .access_log_format = "combined",
-    };
 }

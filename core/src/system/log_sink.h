@@ -42,7 +42,7 @@ struct bb__log_sink {
 /* ms between two attempts to open the target. A thread that wants to write makes the attempt. */
 #define BB_LOG_RETRY 1000
 
-/* target: at most BB_ACCESS_LOG_MAX bytes; it must outlive the sink. BB_OK; BB_EFORMAT with the reason in
+/* target: the setting access_log; it must outlive the sink. BB_OK; BB_EFORMAT with the reason in
  * `fault`; BB_ESYSTEM with errno: bb__log_sink_write() tries to open the target again. */
 int bb__log_sink_open(struct bb__log_sink *sink, const char *target, char fault[BB_FAULT_MAX]);
 

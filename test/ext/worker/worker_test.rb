@@ -26,7 +26,7 @@ class WorkerTest < Support::LaneCase
   end
 
   def test_wrong_settings_raise
-    numbers = [-1, -(1 << 70), "1", 1.5, nil].map { |value| { max_target: value } }
+    numbers = [-1, -(1 << 70), "1", 1.5, nil].map { |value| { max_target: value } } << { chunked_transfer: 2 }
     texts = [{ spool_dir: "/#{"x" * 300}" }, { spool_dir: "a\0b" }, { server_name: "x" * 64 }]
     [{ unknown: 1 }, *numbers, *texts].each do |settings|
       assert_raises(ArgumentError, settings.inspect) { Core::Worker.new(settings) }
@@ -35,6 +35,13 @@ class WorkerTest < Support::LaneCase
       assert_raises(TypeError) { Core::Worker.new(settings) }
     end
     assert_raises(RangeError) { Core::Worker.new(max_target: 1 << 70) }
+  end
+
+  def test_the_message_names_the_setting_and_its_fault
+    { { unknown: 1 } => "unknown is no setting", { server_name: "x" * 64 } => "server_name must have at most 63 bytes",
+      { body_timeout: 1 << 40 } => "body_timeout must be a time of at most a year" }.each do |settings, message|
+      assert_equal message, assert_raises(ArgumentError) { Core::Worker.new(settings) }.message
+    end
   end
 
   def test_a_descriptor_that_is_no_socket_raises

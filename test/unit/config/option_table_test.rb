@@ -40,9 +40,12 @@ class OptionTableTest < Minitest::Test
     end
   end
 
+  KINDS = { Bontebok::OptionTypes::Switch => "SWITCH", Bontebok::OptionTypes::Count => "COUNT",
+            Bontebok::OptionTypes::Size => "BYTES", Bontebok::OptionTypes::Duration => "TIME" }.freeze
+
   # SpoolThreshold is two settings.
-  def test_every_setting_of_the_core_is_an_option_with_the_same_default
-    ours = Table.core.to_h { |option| [option.key.to_s, core_value(option.default)] }
+  def test_every_setting_of_the_core_is_an_option_of_the_same_kind_with_the_same_default
+    ours = Table.core.to_h { |option| [option.key.to_s, [KINDS[option.type.class], core_value(option.default)]] }
     ours["response_buffer"] = ours["spool_threshold"]
     assert_equal settings_of_the_header, ours
   end
@@ -81,11 +84,12 @@ class OptionTableTest < Minitest::Test
 
   private
 
-  # Returns { name => default } of BB_SETTINGS. A default in BB_SETTINGS is a product of numbers.
+  # Returns { name => [kind, default] } of BB_SETTINGS. A default in BB_SETTINGS is a product of numbers.
   def settings_of_the_header
-    header = File.read(File.join(ROOT, "core/include/bontebok.h"))
+    header = File.read(File.join(ROOT, "core/include/bontebok_settings.h"))
     list = header[/#define BB_SETTINGS\(X\).*?[^\\]$/m]
-    list.scan(/X\((\w+), ([\d *]+)\)/).to_h { |name, product| [name, product.split("*").map(&:to_i).reduce(:*)] }
+    list.scan(/X\((\w+), (\w+), ([\d *]+)\)/)
+        .to_h { |name, kind, product| [name, [kind, product.split("*").map(&:to_i).reduce(:*)]] }
   end
 
   def core_value(value)
