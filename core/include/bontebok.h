@@ -144,7 +144,7 @@ struct bb_worker;
  * its lanes have no effect: bb_worker_listen(), bb_worker_share_queue(), bb_lane_new() and bb_lane_next()
  * return BB_DRAINED; bb_reply_begin(), bb_reply_write(), bb_reply_wait() and bb_reply_end() return BB_EGONE.
  * If the access log cannot be opened, the worker reports an event and opens the log later. Errors: BB_ENOMEM;
- * BB_ESYSTEM; BB_EFORMAT: trusted_proxies, access_log or access_log_format is wrong. */
+ * BB_ESYSTEM; BB_EFORMAT: server_name, trusted_proxies, access_log or access_log_format is wrong. */
 int bb_worker_new(struct bb_worker **worker, const struct bb_settings *settings);
 
 /* Adds a listening stream socket. Call this before the first bb_lane_new() and before bb_worker_drain().

@@ -1,9 +1,11 @@
 /* worker_life.c: creates and frees workers and their I/O threads. See bontebok.h for the contracts. */
 #include "conn/conn_probe.h"
+#include "http/h1_scan.h"
 #include "io_thread/io_thread.h"
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -54,8 +56,16 @@ static int find_reserve(void)
     return (int)(limit.rlim_cur - reserve);
 }
 
+/* The name becomes part of each response, and must not become another field. */
+static bool is_field_value(const char *text)
+{
+    const char *end = text + strlen(text);
+    return bb__scan_value(text, end) == end;
+}
+
 int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings)
 {
+    if (!is_field_value(settings->server_name)) return BB_EFORMAT;
     (void)pthread_once(&fork_handlers_once, install_fork_handlers);
     struct bb_worker *worker = calloc(1, sizeof *worker);
     if (!worker) return BB_ENOMEM;

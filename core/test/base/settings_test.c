@@ -186,6 +186,19 @@ static void test_each_setting_has_its_kind(void **state)
     assert_string_equal(fault, "is no setting");
 }
 
+static void test_a_server_name_cannot_become_another_field(void **state)
+{
+    (void)state;
+    struct bb_settings settings;
+    struct bb_worker *worker = NULL;
+    bb_settings_init(&settings);
+    strcpy(settings.server_name, "x\r\nSet-Cookie: a");
+    assert_int_equal(bb_worker_new(&worker, &settings), BB_EFORMAT);
+    strcpy(settings.server_name, "x y");
+    assert_int_equal(bb_worker_new(&worker, &settings), BB_OK);
+    assert_int_equal(bb_worker_free(worker), BB_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +207,7 @@ int main(void)
         cmocka_unit_test(test_wrong_texts_change_nothing_and_are_explained),
         cmocka_unit_test(test_a_text_must_have_room),
         cmocka_unit_test(test_each_setting_has_its_kind),
+        cmocka_unit_test(test_a_server_name_cannot_become_another_field),
     };
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ class WorkerTest < Support::LaneCase
 
   def test_wrong_settings_raise
     numbers = [-1, -(1 << 70), "1", 1.5, nil].map { |value| { max_target: value } } << { chunked_transfer: 2 }
-    texts = [{ spool_dir: "/#{"x" * 300}" }, { spool_dir: "a\0b" }, { server_name: "x" * 64 }]
+    texts = [{ spool_dir: "/#{"x" * 300}" }, { spool_dir: "a\0b" }, { server_name: "x" * 64 }, { server_name: "x\ny" }]
     [{ unknown: 1 }, *numbers, *texts].each do |settings|
       assert_raises(ArgumentError, settings.inspect) { Core::Worker.new(settings) }
     end
