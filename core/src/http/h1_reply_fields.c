@@ -17,11 +17,10 @@ static inline bool is_same(const char *name, const char *lower, size_t len)
 
 #define IS(literal) is_same(name, (literal), sizeof(literal) - 1)
 
-/* Fields about this connection belong to the core (RFC 9110 7.6.1). Names that begin with "rack." are not for
- * the client. For an ordinary name, only the length and at most a few letters are compared. */
+/* Fields about this connection belong to the core (RFC 9110 7.6.1). For an ordinary name, only the length and
+ * at most a few letters are compared. */
 static enum kind kind_of(const char *name, size_t len)
 {
-    if (len >= 5 && IS("rack.")) return DROPPED;
     switch (len) {
     case 2:
         return IS("te") ? DROPPED : PASSED;
@@ -45,22 +44,22 @@ static enum kind kind_of(const char *name, size_t len)
     return PASSED;
 }
 
-static int pass(struct bb__buf *out, struct bb_slice name, struct bb_slice line)
+static int pass(struct bb__buf *out, struct bb_slice name, struct bb_slice value)
 {
-    size_t len = name.len + line.len + 4;
+    size_t len = name.len + value.len + 4;
     if (bb__buf_room(out) < len && bb__buf_reserve(out, len) != BB_OK) return BB_ENOMEM;
     char *at = bb__put(out->data + out->end, name.at, name.len);
     at = BB_PUT_LITERAL(at, ": ");
-    at = bb__put(at, line.at, line.len);
+    at = bb__put(at, value.at, value.len);
     BB_PUT_LITERAL(at, "\r\n");
     out->end += len;
     return BB_OK;
 }
 
 /* Rejects two different lengths, because a client could use one and a proxy the other. */
-static int take_length(struct bb__h1_reply *reply, struct bb_slice line)
+static int take_length(struct bb__h1_reply *reply, struct bb_slice value)
 {
-    struct bb_slice digits = bb__trim(line.at, line.at + line.len);
+    struct bb_slice digits = bb__trim(value.at, value.at + value.len);
     uint64_t length = 0;
     if (digits.len == 0) return BB_EVALUE;
     for (size_t i = 0; i < digits.len; ++i) {
@@ -94,34 +93,36 @@ static bool item_is(struct bb_slice item, const char *lower, size_t len)
 
 /* Accepts only "chunked", which every HTTP/1.1 client understands, and only once (RFC 9112 6.1). Other
  * codings need the client's TE field (7.4). "identity" is ignored. */
-static int take_coding(struct bb__h1_reply *reply, struct bb_slice line)
+static int take_coding(struct bb__h1_reply *reply, struct bb_slice value)
 {
     struct bb_slice item;
-    while (next_item(&line, &item)) {
+    bool has_chunked = reply->has_chunked;
+    while (next_item(&value, &item)) {
         if (item.len == 0 || ITEM_IS(item, "identity")) continue;
-        if (!ITEM_IS(item, "chunked") || reply->has_chunked) return BB_EVALUE;
-        reply->has_chunked = true;
+        if (!ITEM_IS(item, "chunked") || has_chunked) return BB_EVALUE;
+        has_chunked = true;
     }
+    reply->has_chunked = has_chunked;
     return BB_OK;
 }
 
-static void take_connection(struct bb__h1_reply *reply, struct bb_slice line)
+static void take_connection(struct bb__h1_reply *reply, struct bb_slice value)
 {
     struct bb_slice item;
-    while (next_item(&line, &item))
+    while (next_item(&value, &item))
         if (ITEM_IS(item, "close")) reply->has_close = true;
 }
 
-static int take_line(struct bb__h1_reply *reply, struct bb__buf *out, enum kind kind, struct bb_slice name,
-                     struct bb_slice line)
+static int take(struct bb__h1_reply *reply, struct bb__buf *out, enum kind kind, struct bb_slice name,
+                struct bb_slice value)
 {
     switch (kind) {
     case CONTENT_LENGTH:
-        return take_length(reply, line);
+        return take_length(reply, value);
     case TRANSFER_ENCODING:
-        return take_coding(reply, line);
+        return take_coding(reply, value);
     case CONNECTION:
-        take_connection(reply, line);
+        take_connection(reply, value);
         return BB_OK;
     case DROPPED:
         return BB_OK;
@@ -138,34 +139,17 @@ static int take_line(struct bb__h1_reply *reply, struct bb__buf *out, enum kind 
     case PASSED:
         break;
     }
-    return pass(out, name, line);
+    return pass(out, name, value);
 }
 
 int bb__h1_reply_field(struct bb__h1_reply *reply, struct bb__buf *out, const char *name, size_t name_len,
                        const char *value, size_t value_len)
 {
-    struct bb_slice field_name = {name, name_len};
+    struct bb_slice field_name = {name, name_len}, field_value = {value, value_len};
     if (name_len == 0 || bb__scan_token(name, name + name_len) != name + name_len) return BB_ENAME;
+    if (bb__scan_value(value, value + value_len) != value + value_len) return BB_EVALUE;
     enum kind kind = kind_of(name, name_len);
-
-    const char *end = value + value_len;
-    const char *stop = bb__scan_value(value, end);
-    if (stop == end) {
-        struct bb_slice line = {value, value_len};
-        /* Nearly every field is handled here. */
-        return kind == PASSED ? pass(out, field_name, line) : take_line(reply, out, kind, field_name, line);
-    }
-
-    /* Rack 2 joins the lines of one field with LF. Each line becomes a field line with the same name, so that
-     * no line can become another field. Empty lines are left out. */
-    for (const char *line = value;; line = stop + 1) {
-        stop = bb__scan_value(line, end);
-        if (stop < end && *stop != '\n') return BB_EVALUE;
-        if (stop > line) {
-            int code =
-                take_line(reply, out, kind, field_name, (struct bb_slice){line, (size_t)(stop - line)});
-            if (code != BB_OK) return code;
-        }
-        if (stop == end) return BB_OK;
-    }
+    /* Nearly every field is passed on. */
+    return kind == PASSED ? pass(out, field_name, field_value)
+                          : take(reply, out, kind, field_name, field_value);
 }

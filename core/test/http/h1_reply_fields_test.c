@@ -45,14 +45,12 @@ static void test_names_that_resemble_known_names_pass(void **state)
                                         "proxy-connectiom",
                                         "transfer-encodinh",
                                         "transfer-encodings",
-                                        "rack",
-                                        "racks.a",
+                                        "rack.a",
                                         "dat",
                                         "dates",
                                         "connectio",
                                         "connections",
                                         "xtransfer-encoding",
-                                        "rack-a",
                                         "xe",
                                         "xate",
                                         "xerver",
@@ -60,9 +58,7 @@ static void test_names_that_resemble_known_names_pass(void **state)
                                         "xpgrade",
                                         "xonnection",
                                         "xeep-alive",
-                                        "xontent-length",
-                                        "xack.a",
-                                        "track.a"};
+                                        "xontent-length"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         struct encode encode = encode_new();
         char expected[200];
@@ -77,28 +73,35 @@ static void test_names_that_resemble_known_names_pass(void **state)
 static void test_connection_fields_are_dropped(void **state)
 {
     (void)state;
-    static const char *const names[] = {
-        "Keep-Alive", "keep-alive", "Proxy-Connection", "TE",          "te",   "Upgrade",
-        "TRAILER",    "Connection", "rack.hijack",      "Rack.Logger", "rack."};
+    static const char *const names[] = {"Keep-Alive", "keep-alive", "Proxy-Connection", "TE",
+                                        "te",         "Upgrade",    "TRAILER",          "Connection"};
     struct encode encode = encode_new();
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
         assert_int_equal(encode_field(&encode, names[i], "x"), BB_OK);
-    assert_int_equal(encode_field(&encode, "rack.odd", "\r\n\x01"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "TE", "\r\n\x01"), BB_EVALUE);
     assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\n");
     encode_free(&encode);
 }
 
-static void test_each_line_of_a_value_becomes_a_field(void **state)
+/* A host that allows several lines in a value adds them one by one after BB_EVALUE. */
+static void test_a_rejected_value_leaves_the_head_as_it_was(void **state)
 {
     (void)state;
     struct encode encode = encode_new();
-    assert_int_equal(encode_field(&encode, "Set-Cookie", "a=1\nb=2"), BB_OK);
-    assert_int_equal(encode_field(&encode, "X", "\n\nc\n\nd\n"), BB_OK);
-    assert_int_equal(encode_field(&encode, "Y", "\n"), BB_OK);
-    assert_int_equal(encode_field(&encode, "Z", "e\nContent-Length: 0\n\nGET / HTTP/1.1"), BB_OK);
+    assert_int_equal(encode_field(&encode, "X", "a"), BB_OK);
+    assert_int_equal(encode_field(&encode, "X", "b\nContent-Length: 0"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "\n", "b"), BB_ENAME);
+    assert_int_equal(encode_field(&encode, "Content-Length", "5\n"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "Content-Length", "1"), BB_OK);
+    assert_int_equal(encode_field(&encode, "Content-Length", "2"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "Connection", "close\n"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "Date", "\n"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "Server", "\n"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "Transfer-Encoding", "chunked, gzip"), BB_EVALUE);
+    assert_int_equal(encode_field(&encode, "X", "b"), BB_OK);
+    assert_int_equal(encode_head(&encode, 1), BB_OK);
     assert_string_equal(encode_head_text(&encode),
-                        "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX: c\r\nX: d\r\n"
-                        "Z: e\r\nZ: Content-Length: 0\r\nZ: GET / HTTP/1.1\r\n");
+                        "HTTP/1.1 200 OK\r\nX: a\r\nX: b\r\nDate: @\r\nContent-Length: 1\r\n\r\n");
     encode_free(&encode);
 }
 
@@ -121,7 +124,6 @@ static void test_a_name_that_is_no_token_is_rejected(void **state)
                                         "content-length\r",
                                         "connection ",
                                         "te\n",
-                                        "rack.\r\nx",
                                         "A;",
                                         "A/",
                                         "[A]"};
@@ -136,13 +138,13 @@ static void test_a_name_that_is_no_token_is_rejected(void **state)
     encode_free(&encode);
 }
 
-/* Tries each byte value at several places of a field value of 1 to 69 bytes. Also tries a CR before and
- * behind a line feed, and in fields that the core does not send. */
+/* Tries each byte value at several places of a field value of 1 to 69 bytes, and in fields that the core does
+ * not send. */
 static void test_control_bytes_in_a_value_are_rejected(void **state)
 {
     (void)state;
     for (unsigned value = 0; value < 256; ++value) {
-        bool passes = value == '\t' || value == '\n' || (value >= ' ' && value != 0x7f);
+        bool passes = value == '\t' || (value >= ' ' && value != 0x7f);
         for (size_t len = 1; len < 70; ++len) {
             for (size_t place = 0; place < len; place += 7) {
                 char bytes[70];
@@ -155,8 +157,6 @@ static void test_control_bytes_in_a_value_are_rejected(void **state)
         }
     }
     struct encode encode = encode_new();
-    assert_int_equal(encode_field(&encode, "X", "a\nb\rc"), BB_EVALUE);
-    assert_int_equal(encode_field(&encode, "X", "a\r\nb"), BB_EVALUE);
     assert_int_equal(encode_field(&encode, "TE", "a\rb"), BB_EVALUE);
     assert_int_equal(encode_field(&encode, "Connection", "close\r"), BB_EVALUE);
     encode_free(&encode);
@@ -167,8 +167,7 @@ static void test_no_byte_behind_a_name_or_value_is_read(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "r",    "rack", "rack.", "te", "date", "server", "connection", "content-length", "transfer-encoding",
-        "x-any"};
+        "r", "te", "date", "server", "connection", "content-length", "transfer-encoding", "x-any"};
     static const char *const values[] = {"",    "1",  "close",     "close,", "chunked",
                                          "a\n", "\n", "identity ", " ",      "\t, close"};
     struct guard name_guard = guard_new(4096), value_guard = guard_new(4096);
@@ -218,7 +217,7 @@ static void test_content_length_must_be_a_number(void **state)
         {"5", BB_OK, 5},
         {"007", BB_OK, 7},
         {" 5\t", BB_OK, 5},
-        {"5\n5", BB_OK, 5},
+        {"5\n5", BB_EVALUE, 0},
         {"18446744073709551615", BB_OK, UINT64_MAX},
         {"18446744073709551616", BB_EVALUE, 0},
         {"99999999999999999999", BB_EVALUE, 0},
@@ -230,7 +229,6 @@ static void test_content_length_must_be_a_number(void **state)
         {"0x5", BB_EVALUE, 0},
         {"5,5", BB_EVALUE, 0},
         {"5 5", BB_EVALUE, 0},
-        {"5\n6", BB_EVALUE, 0},
         {"5.0", BB_EVALUE, 0},
         {"5:", BB_EVALUE, 0},
         {"5/", BB_EVALUE, 0},
@@ -274,12 +272,11 @@ static void test_only_chunked_and_identity_are_accepted(void **state)
         {"", BB_OK, false},
         {",", BB_OK, false},
         {"chunked,", BB_OK, true},
-        {"identity\nchunked", BB_OK, true},
+        {"identity\nchunked", BB_EVALUE, false},
         {"gzip", BB_EVALUE, false},
         {"gzip, chunked", BB_EVALUE, false},
-        {"chunked, gzip", BB_EVALUE, true},
-        {"chunked, chunked", BB_EVALUE, true},
-        {"chunked\nchunked", BB_EVALUE, true},
+        {"chunked, gzip", BB_EVALUE, false},
+        {"chunked, chunked", BB_EVALUE, false},
         {"xchunked", BB_EVALUE, false},
         {"chunked;q=1", BB_EVALUE, false},
         {"chunked chunked", BB_EVALUE, false},
@@ -306,8 +303,8 @@ static void test_the_option_close_ends_the_connection(void **state)
         bool close;
     } cases[] = {
         {"close", true},      {"Close", true},       {"keep-alive", false}, {"upgrade, close", true},
-        {"a,close ,b", true}, {",,\tclose\t", true}, {"a\nclose", true},    {"closed", false},
-        {"enclose", false},   {"close x", false},    {"", false},           {"close;q=1", false},
+        {"a,close ,b", true}, {",,\tclose\t", true}, {"closed", false},     {"enclose", false},
+        {"close x", false},   {"", false},           {"close;q=1", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         struct encode encode = encode_new();
@@ -357,7 +354,7 @@ int main(void)
         cmocka_unit_test(test_fields_of_the_application_pass),
         cmocka_unit_test(test_names_that_resemble_known_names_pass),
         cmocka_unit_test(test_connection_fields_are_dropped),
-        cmocka_unit_test(test_each_line_of_a_value_becomes_a_field),
+        cmocka_unit_test(test_a_rejected_value_leaves_the_head_as_it_was),
         cmocka_unit_test(test_a_name_that_is_no_token_is_rejected),
         cmocka_unit_test(test_control_bytes_in_a_value_are_rejected),
         cmocka_unit_test(test_no_byte_behind_a_name_or_value_is_read),

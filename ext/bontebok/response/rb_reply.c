@@ -3,6 +3,7 @@
 #include "rb_bontebok.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Parts of an Array body that go to the core in one call. */
 #define SLICES 64
@@ -29,11 +30,25 @@ static void begin(struct bbr_exchange *exchange, int status, VALUE given)
     bbr_reply_check(exchange, code);
 }
 
-static void add_line(struct bbr_exchange *exchange, VALUE name, VALUE given)
+/* Rack 2 joins the lines of one field with LF. Each line becomes a field with the same name, so that no line
+ * can become another field. Empty lines are left out. */
+static int add_joined_lines(struct bb_lane *core, struct bb_slice name, struct bb_slice value)
 {
-    VALUE value = rb_obj_as_string(given);
-    struct bb_slice name_bytes = bbr_bytes(name), bytes = bbr_bytes(value);
-    int code = bb_reply_field(exchange->lane->core, name_bytes.at, name_bytes.len, bytes.at, bytes.len);
+    const char *end = value.at + value.len, *feed = memchr(value.at, '\n', value.len);
+    if (!feed) return BB_EVALUE;
+    for (const char *line = value.at;; line = feed + 1) {
+        feed = memchr(line, '\n', (size_t)(end - line));
+        size_t len = (size_t)((feed ? feed : end) - line);
+        int code = len > 0 ? bb_reply_field(core, name.at, name.len, line, len) : BB_OK;
+        if (code != BB_OK || !feed) return code;
+    }
+}
+
+/* Called if the core has not taken the field as it is. Inlined, this would cost registers in add_line(). */
+NOINLINE(static void add_lines_or_raise(struct bbr_exchange *exchange, VALUE name, VALUE value, int code));
+static void add_lines_or_raise(struct bbr_exchange *exchange, VALUE name, VALUE value, int code)
+{
+    if (code == BB_EVALUE) code = add_joined_lines(exchange->lane->core, bbr_bytes(name), bbr_bytes(value));
     RB_GC_GUARD(name);
     RB_GC_GUARD(value);
     if (code == BB_OK) return;
@@ -41,6 +56,23 @@ static void add_line(struct bbr_exchange *exchange, VALUE name, VALUE given)
     if (code == BB_EVALUE) /* the message omits the value, which may be a secret */
         rb_raise(bbr_eInvalidReply, "the field %+" PRIsVALUE " has an invalid value", name);
     bbr_reply_check(exchange, code);
+}
+
+/* Fields whose names begin with "rack." are for the server. An empty String has a NUL at its end. */
+static inline bool is_for_server(struct bb_slice name)
+{
+    return RB_UNLIKELY((name.at[0] | 0x20) == 'r') && name.len >= 5 && strncasecmp(name.at, "rack.", 5) == 0;
+}
+
+static void add_line(struct bbr_exchange *exchange, VALUE name, VALUE given)
+{
+    VALUE value = RB_LIKELY(RB_TYPE_P(given, T_STRING)) ? given : rb_obj_as_string(given);
+    struct bb_slice name_bytes = bbr_bytes(name), bytes = bbr_bytes(value);
+    if (is_for_server(name_bytes)) return;
+    int code = bb_reply_field(exchange->lane->core, name_bytes.at, name_bytes.len, bytes.at, bytes.len);
+    if (RB_UNLIKELY(code != BB_OK)) add_lines_or_raise(exchange, name, value, code);
+    RB_GC_GUARD(name);
+    RB_GC_GUARD(value);
 }
 
 static bool is_hijack(VALUE name)

@@ -58,6 +58,15 @@ class ReplyTest < Support::LaneCase
                  fields.keys.map { |name| response.all(name.to_s) })
   end
 
+  def test_each_line_of_a_value_becomes_a_field
+    fields = { "set-cookie" => "a=1\nb=2", "x" => "\n\nc\n\nd\n", "y" => "\n", "te" => "a\nb",
+               "z" => "e\nContent-Length: 0\n\nGET / HTTP/1.1", "Content-Length" => "2\n2" }
+    response = response_to([200, fields, ["ok"]])
+
+    assert_equal([%w[a=1 b=2], %w[c d], [], [], ["e", "Content-Length: 0", "GET / HTTP/1.1"], %w[2]],
+                 fields.keys.map { |name| response.all(name) })
+  end
+
   def test_headers_may_be_any_object_with_each
     pairs = [%w[x-a 1], %w[x-a 2]]
     [pairs, Pairs.new(*pairs), Pairs.new(*pairs, splat: true)].each do |headers|
@@ -78,7 +87,7 @@ class ReplyTest < Support::LaneCase
   end
 
   def test_the_report_of_an_invalid_value_has_only_the_name_of_the_field
-    ["secret\r\nx: y", "secret\0", "secret\x7f", ["ok", "secret\r"]].each do |value|
+    ["secret\r\nx: y", "secret\0", "secret\x7f", ["ok", "secret\r"], "ok\nsecret\rx", "ok\n\0"].each do |value|
       report = assert_fault(/field "x-bad"/, [200, { "x-bad" => value }, ["body"]])
 
       refute_match(/secret/, report.error.message)
@@ -86,7 +95,7 @@ class ReplyTest < Support::LaneCase
   end
 
   def test_an_invalid_content_length_is_reported
-    ["", "-1", "1x", "x", "9" * 30].each do |value|
+    ["", "-1", "1x", "x", "9" * 30, "4\n5"].each do |value|
       assert_fault(/content-length/i, [200, { "content-length" => value }, ["body"]])
     end
   end
@@ -102,9 +111,9 @@ class ReplyTest < Support::LaneCase
   end
 
   def test_rack_fields_are_not_sent
-    fields = response_to([200, { "rack.protocol" => "x", "x-a" => "1" }, []]).fields
+    fields = { "rack.protocol" => "x", "Rack.Logger" => "a\nb", "rack." => 1, "rack" => "2", "rackety" => "3" }
 
-    assert_empty fields.map(&:first).grep(/rack/)
+    assert_equal %w[rack rackety], response_to([200, fields, []]).fields.map(&:first).grep(/rack/i)
   end
 
   def test_a_field_value_may_change_the_headers_while_the_server_reads_them
