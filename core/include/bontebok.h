@@ -121,9 +121,11 @@ struct bb_request {
     const char *body;     /* the body if it is in memory; else NULL */
     int body_fd;          /* the body if it is in a file, for pread() from offset 0; else -1 */
     struct bb_slice peer; /* the client's address: "192.0.2.1", "2001:db8::1"; unix socket: "127.0.0.1" */
-    unsigned listener;    /* the number passed to bb_worker_listen() */
-    uint64_t queue_time;  /* us, see below */
-    uint64_t proxy_time;  /* us, see below */
+    uint16_t peer_port; /* the client's port; 0: unix socket, or a process of an older version has sent it */
+    bool peer_is_unix;
+    unsigned listener;   /* the number passed to bb_worker_listen() */
+    uint64_t queue_time; /* us, see below */
+    uint64_t proxy_time; /* us, see below */
 };
 
 /* queue_time: how long the request has waited for a lane, by this machine's clock. The wait begins when the

@@ -123,7 +123,7 @@ struct bb__conn {
         uint64_t received; /* bytes on the wire, with the framing of chunks */
     } upload;
 
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
 };
 
 static inline struct bb__conn *bb__conn_of_timeout(struct bb__timeout *timeout)

@@ -37,7 +37,7 @@ static struct bb__log_entry entry_of(const struct bb__conn *conn, const struct b
                                      const struct bb__h1_error *error)
 {
     bb__buf_clear(&context->log->response);
-    return (struct bb__log_entry){.peer = conn->peer,
+    return (struct bb__log_entry){.peer = conn->peer.address,
                                   .status = error->status,
                                   .reason = bb__reasons[error->reason].name,
                                   .body_length = body_length(error),

@@ -9,7 +9,7 @@
 
 uint64_t bb__conn_proxy_time(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
-    if (!bb__trusted_proxies_includes(context->trusted, conn->tcp ? conn->peer : NULL)) return 0;
+    if (!bb__trusted_proxies_includes(context->trusted, conn->tcp ? conn->peer.address : NULL)) return 0;
     uint64_t time = bb__elapsed(bb__clock_real_us(), bb__request_start(&context->head));
     return time <= BELIEVED ? time : 0; /* 0 also if the start time is missing, or is in the future */
 }

@@ -20,7 +20,7 @@ struct bb__h1_error bb__conn_report(const struct bb__conn *conn, struct bb__conn
     struct bb_event event = {
         .status = facts->status, .error = error, .by_client = facts->by_client, .text = facts->text};
     unsigned own = context->events.left_out; /* of the thread's own paces */
-    memcpy(event.peer, conn->peer, sizeof event.peer);
+    memcpy(event.peer, conn->peer.address, sizeof event.peer);
     pthread_mutex_lock(&reports->lock);
     bb__event_add_paced(&context->events, pace, context->now, &event);
     note_due(reports, pace, context->now);

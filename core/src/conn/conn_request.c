@@ -40,7 +40,9 @@ void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *conte
                            struct bb_request *request)
 {
     request->head = context->head;
-    request->peer = (struct bb_slice){conn->peer, strlen(conn->peer)};
+    request->peer = (struct bb_slice){conn->peer.address, strlen(conn->peer.address)};
+    request->peer_port = conn->peer.port;
+    request->peer_is_unix = !conn->tcp;
     request->listener = conn->listener;
     request->proxy_time = context->head.has_start ? bb__conn_proxy_time(conn, context) : 0;
     request->body_fd = conn->spool.fd;

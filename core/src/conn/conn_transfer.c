@@ -27,10 +27,12 @@ struct note {
     char peer[BB_PEER_MAX];
     uint64_t address; /* bb__sock_address() of the listener, because its number may differ in the receiver */
     uint8_t group;    /* enum bb__group */
-    uint8_t spare[7]; /* 0; for new fields */
+    uint8_t empty;    /* 0 */
+    uint16_t peer_port;
+    uint8_t spare[4]; /* 0; for new fields */
 };
 
-_Static_assert(sizeof(struct note) == offsetof(struct note, spare) + 7, "a new field is 0 in an older note");
+_Static_assert(sizeof(struct note) == offsetof(struct note, spare) + 4, "a new field is 0 in an older note");
 
 _Static_assert(sizeof(struct note) + IN_MAX + BODY_MAX <= BB_SHARED_QUEUE_BYTES, "a message holds them all");
 
@@ -88,11 +90,12 @@ int bb__conn_transfer(const struct bb__conn *conn, const uint64_t *addresses,
                  .tcp = conn->tcp,
                  .listener = conn->listener,
                  .address = addresses[conn->listener],
-                 .group = conn->group},
+                 .group = conn->group,
+                 .peer_port = conn->peer.port},
         .fds = {conn->fd},
         .fd_count = 1,
     };
-    memcpy(parcel.note.peer, conn->peer, sizeof parcel.note.peer);
+    memcpy(parcel.note.peer, conn->peer.address, sizeof parcel.note.peer);
     parcel.parts[parcel.part_count++] = (struct iovec){&parcel.note, sizeof parcel.note};
 
     int code = BB_ESYSTEM;
@@ -238,7 +241,8 @@ static void copy_note(struct bb__conn *conn, const struct note *note)
     conn->tcp = note->tcp;
     conn->listener = note->listener;
     conn->state = note->has_request ? BB_CONN_SERVED : BB_CONN_HEAD;
-    memcpy(conn->peer, note->peer, sizeof conn->peer);
+    memcpy(conn->peer.address, note->peer, sizeof conn->peer.address);
+    conn->peer.port = note->peer_port;
 }
 
 static struct bb__conn *make_conn(struct bb__conn_context *context, struct reader *reader,

@@ -95,7 +95,7 @@ static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb_
         [BB_RESPONSE_ENDED] = "the application has answered, but is still busy after RequestTimeout",
     };
     struct bb_worker *worker = io->worker;
-    bb__event_add(&io->context.events, now == BB_RESPONSE_BY_IO ? 504 : 0, 0, texts[now], conn->peer);
+    bb__event_add(&io->context.events, now == BB_RESPONSE_BY_IO ? 504 : 0, 0, texts[now], conn->peer.address);
     bb__worker_give_events(worker, &io->context.events);
     atomic_store(&worker->limits.overdue, BB_OVERDUE_NEW);
     bb__wakeup_raise(&worker->limits.alarm);

@@ -18,7 +18,7 @@ static bool nobody_is_idle(const struct bb_worker *worker)
 
 /* Accepts under the worker's lock, because another thread may close the listeners. Returns BB_AGAIN if there
  * is nothing to accept. */
-static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
+static int accept_from(struct bb_worker *worker, int index, int *fd, struct bb__peer *peer)
 {
     int code = BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
@@ -29,7 +29,7 @@ static int accept_from(struct bb_worker *worker, int index, int *fd, char *peer)
 }
 
 static int take_over(struct bb__io_thread *io, struct bb_lane *lane, int fd,
-                     const struct bb__listener *listener, const char *peer)
+                     const struct bb__listener *listener, const struct bb__peer *peer)
 {
     struct bb__conn *conn = bb__conn_set_accept(&lane->set, &io->context, fd, listener->number, peer);
     if (!conn) return BB_ENOMEM;
@@ -42,10 +42,10 @@ static int take_over(struct bb__io_thread *io, struct bb_lane *lane, int fd,
 static int accept_one(struct bb__io_thread *io, struct bb_lane *lane, int index)
 {
     const struct bb__listener *listener = &io->worker->listen.listeners[index];
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
     int fd;
-    int code = accept_from(io->worker, index, &fd, peer);
-    return code == BB_OK ? take_over(io, lane, fd, listener, peer) : code;
+    int code = accept_from(io->worker, index, &fd, &peer);
+    return code == BB_OK ? take_over(io, lane, fd, listener, &peer) : code;
 }
 
 /* If accept4 fails, the connection stays in the accept queue. A lane logs the error when it tries to
@@ -67,7 +67,7 @@ void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane)
     while (!bb__io_is_wanted(lane) && (queued = bb__worker_take_queued(io->worker))) {
         uint64_t read_at = io->context.read_at;
         io->context.read_at = queued->ready_at;
-        (void)take_over(io, lane, queued->fd, queued->listener, queued->peer);
+        (void)take_over(io, lane, queued->fd, queued->listener, &queued->peer);
         io->context.read_at = read_at;
         free(queued);
     }

@@ -122,7 +122,7 @@ static struct bb_lane *lane_of_slower(const struct bb__io_thread *io, uint64_t r
 static void note(struct bb__io_thread *io, const struct bb__conn *conn)
 {
     struct bb_event event = {.text = "a client that reads slowly was reset: other requests wait"};
-    memcpy(event.peer, conn->peer, sizeof event.peer);
+    memcpy(event.peer, conn->peer.address, sizeof event.peer);
     bb__event_add_paced(&io->context.events, &io->slow, io->context.now, &event);
     if (io->worker->scoreboard) atomic_fetch_add(&io->worker->scoreboard->slow_readers, 1);
 }

@@ -35,7 +35,7 @@ void bb__conn_set_add(struct bb__conn_set *set, struct bb__conn *conn)
 }
 
 struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
-                                     unsigned listener, const char *peer)
+                                     unsigned listener, const struct bb__peer *peer)
 {
     struct bb__conn *conn = bb__conn_new(fd, context);
     if (!conn) {
@@ -43,7 +43,7 @@ struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_c
         return NULL;
     }
     conn->listener = (uint8_t)listener;
-    memcpy(conn->peer, peer, sizeof conn->peer);
+    conn->peer = *peer;
     bb__conn_set_add(set, conn);
     return conn;
 }

@@ -71,7 +71,7 @@ void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn);
 
 /* Makes a connection from an accepted socket. NULL: out of memory, and the socket is closed. */
 struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
-                                     unsigned listener, const char *peer);
+                                     unsigned listener, const struct bb__peer *peer);
 
 enum bb__received {                      /* from BB_RECEIVED_MESSAGE on, the queue had a connection */
                     BB_RECEIVED_NOTHING, /* the shared queue is empty, or fails */

@@ -90,7 +90,8 @@ static void note_accepted(struct bb_worker *worker)
         atomic_store(&worker->room.starved, 0);
 }
 
-static int accept_with_room(struct bb_lane *lane, const struct bb__listener *listener, int *fd, char *peer)
+static int accept_with_room(struct bb_lane *lane, const struct bb__listener *listener, int *fd,
+                            struct bb__peer *peer)
 {
     struct bb_worker *worker = lane->worker;
     int code = bb__sock_accept(listener->fd, fd, peer);
@@ -115,7 +116,7 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
 }
 
 static struct bb__conn *take_over(struct bb_lane *lane, int fd, const struct bb__listener *listener,
-                                  const char *peer)
+                                  const struct bb__peer *peer)
 {
     struct bb__conn *conn = bb__conn_set_accept(&lane->set, &lane->context, fd, listener->number, peer);
     if (!conn) return NULL;
@@ -158,9 +159,9 @@ static void note_queueing(struct bb_lane *lane, const struct bb__listener *liste
 struct bb__conn *bb__lane_accept(struct bb_lane *lane)
 {
     const struct bb__listener *listener = lane->accept.from;
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
     int fd;
-    if (accept_with_room(lane, listener, &fd, peer) != BB_OK) {
+    if (accept_with_room(lane, listener, &fd, &peer) != BB_OK) {
         lane->accept.sweeps = false;
         end_streak(lane);
         return NULL;
@@ -168,7 +169,7 @@ struct bb__conn *bb__lane_accept(struct bb_lane *lane)
     if (++lane->accept.count >= BB_IN_A_ROW || !(lane->accept.try_more || lane->accept.sweeps))
         end_streak(lane);
 
-    struct bb__conn *conn = read_at_once(lane, take_over(lane, fd, listener, peer), 0);
+    struct bb__conn *conn = read_at_once(lane, take_over(lane, fd, listener, &peer), 0);
     if (conn && conn->tcp) note_queueing(lane, listener, conn);
     return conn;
 }
@@ -178,7 +179,7 @@ struct bb__conn *bb__lane_adopt(struct bb_lane *lane)
     struct bb__queued *queued = bb__worker_take_queued(lane->worker);
     if (!queued) return NULL;
     lane->turn.not_alone = BB_IN_A_ROW; /* the I/O thread must see the other queued connections */
-    struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, queued->peer);
+    struct bb__conn *conn = take_over(lane, queued->fd, queued->listener, &queued->peer);
     uint64_t ready_at = queued->ready_at;
     free(queued);
     return read_at_once(lane, conn, ready_at);

@@ -78,7 +78,7 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted)
     uint64_t proxy = lane->request.proxy_time;
     if (!answered) bb__buf_clear(&log->response);
     struct bb__log_entry entry = {.head = &lane->request.head,
-                                  .peer = lane->current->peer,
+                                  .peer = lane->current->peer.address,
                                   .status = answered ? reply->encoder.status : 0,
                                   .body_length = answered ? body_length(reply) : BB_LOG_UNKNOWN,
                                   .duration = BB_LOG_UNKNOWN,

@@ -79,30 +79,32 @@ static size_t put_decimal(char *at, unsigned byte)
     return len;
 }
 
-static void put_v4(char peer[BB_PEER_MAX], const unsigned char bytes[4])
+static void put_v4(char text[BB_PEER_MAX], const unsigned char bytes[4])
 {
     size_t len = 0;
     for (int i = 0; i < 4; i++) {
-        if (i > 0) peer[len++] = '.';
-        len += put_decimal(peer + len, bytes[i]);
+        if (i > 0) text[len++] = '.';
+        len += put_decimal(text + len, bytes[i]);
     }
-    peer[len] = '\0';
+    text[len] = '\0';
 }
 
-static void put_peer(char peer[BB_PEER_MAX], const union address *address)
+static void put_peer(struct bb__peer *peer, const union address *address)
 {
     switch (address->any.sa_family) {
     case AF_INET:
-        put_v4(peer, (const unsigned char *)&address->v4.sin_addr);
+        put_v4(peer->address, (const unsigned char *)&address->v4.sin_addr);
+        peer->port = ntohs(address->v4.sin_port);
         break;
     case AF_INET6:
         if (IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr))
-            put_v4(peer, address->v6.sin6_addr.s6_addr + 12);
+            put_v4(peer->address, address->v6.sin6_addr.s6_addr + 12);
         else
-            inet_ntop(AF_INET6, &address->v6.sin6_addr, peer, BB_PEER_MAX);
+            inet_ntop(AF_INET6, &address->v6.sin6_addr, peer->address, BB_PEER_MAX);
+        peer->port = ntohs(address->v6.sin6_port);
         break;
     default:
-        memcpy(peer, "127.0.0.1", sizeof "127.0.0.1");
+        *peer = (struct bb__peer){"127.0.0.1", 0};
     }
 }
 
@@ -145,7 +147,7 @@ static int accept_one(int listener, struct sockaddr *address, socklen_t *len)
  * not the cause. */
 #define FAILED_MAX 64
 
-int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX])
+int bb__sock_accept(int listener, int *fd, struct bb__peer *peer)
 {
     union address address;
     for (int failed = 0; failed < FAILED_MAX; failed++) {

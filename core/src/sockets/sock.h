@@ -11,6 +11,12 @@
 
 #define BB_PEER_MAX 48 /* INET6_ADDRSTRLEN is 46 */
 
+/* The client's end of a connection. */
+struct bb__peer {
+    char address[BB_PEER_MAX]; /* NUL-terminated */
+    uint16_t port;             /* 0: unix socket */
+};
+
 /* A mask: what to wait for on a socket, and what a wait may report. */
 enum bb__interest {
     BB_INTEREST_NONE = 0, /* only BB_INTEREST_TROUBLE */
@@ -35,7 +41,7 @@ uint64_t bb__sock_address(int fd);
  * empty; BB_ESYSTEM with errno: no descriptors or memory are left (bb__sock_is_exhaustion()), or the
  * descriptor cannot accept (bb__sock_is_useless()). If descriptors or memory are missing, the connection
  * stays in the accept queue. */
-int bb__sock_accept(int listener, int *fd, char peer[BB_PEER_MAX]);
+int bb__sock_accept(int listener, int *fd, struct bb__peer *peer);
 
 /* Returns whether the errno means that the process or the system is out of descriptors or memory. */
 bool bb__sock_is_exhaustion(int error);

@@ -30,7 +30,7 @@ struct bb_stream {
     int failed;        /* the first error; no more bytes may be sent */
     uint8_t listener;  /* the following three are for the next lane of the connection */
     uint64_t served;
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
     struct bb__h1_reply encoder;
     struct bb__buf out;          /* framed bytes that the socket has not taken */
     struct bb__buf unread;       /* bytes that came before the stream began */
@@ -61,7 +61,7 @@ int bb__stream_new(struct bb_stream **created, struct bb_worker *worker, const s
     stream->tcp = conn->tcp;
     stream->listener = conn->listener;
     stream->served = conn->served;
-    memcpy(stream->peer, conn->peer, sizeof stream->peer);
+    stream->peer = conn->peer;
     stream->encoder = *encoder;
     stream->is_upgrade = encoder->status == 101;
     *created = stream;
@@ -296,7 +296,7 @@ static bool pass_on(const struct bb_stream *stream)
                             .served = stream->served,
                             .in = stream->body ? stream->body->rest : stream->unread};
     bb__spool_start(&conn.spool);
-    memcpy(conn.peer, stream->peer, sizeof conn.peer);
+    conn.peer = stream->peer;
     return bb__conn_transfer(&conn, stream->worker->listen.addresses, &stream->worker->shared.queue) == BB_OK;
 }
 
@@ -317,7 +317,7 @@ static void close_or_linger(const struct bb_stream *stream)
 {
     bb__sock_end_sending(stream->fd);
     if (!drop_input(stream->fd) ||
-        !bb__worker_let_linger(stream->worker, stream->fd, stream->listener, stream->peer))
+        !bb__worker_let_linger(stream->worker, stream->fd, stream->listener, &stream->peer))
         bb__sock_close(stream->fd);
 }
 

@@ -37,7 +37,7 @@ struct bb__queued {
     const struct bb__listener *listener;
     uint64_t ready_at; /* us, when the connection was accepted */
     int fd;
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
 };
 
 /* The connection of an ended stream (a response that outlives its request), which is to linger. */
@@ -45,7 +45,7 @@ struct bb__lingering {
     struct bb__lingering *next;
     int fd;
     uint8_t listener; /* its number */
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
 };
 
 /* The state of all listeners of a worker. */
@@ -239,9 +239,9 @@ static inline bool bb__worker_has_queued(struct bb_worker *worker)
 
 /* In worker_linger.c. */
 
-/* Passes the connection of an ended stream to a lane, which lets it linger. peer: BB_PEER_MAX bytes. False:
- * no lane is left, or no memory; then the caller still owns fd. Any thread. */
-bool bb__worker_let_linger(struct bb_worker *worker, int fd, uint8_t listener, const char *peer);
+/* Passes the connection of an ended stream to a lane, which lets it linger. False: no lane is left, or no
+ * memory; then the caller still owns fd. Any thread. */
+bool bb__worker_let_linger(struct bb_worker *worker, int fd, uint8_t listener, const struct bb__peer *peer);
 
 /* Returns a list of all connections that were passed on in this way, or NULL. The caller frees them. */
 struct bb__lingering *bb__worker_take_lingering(struct bb_worker *worker);

@@ -42,7 +42,7 @@ static bool pass_on(const struct bb_worker *worker, const struct bb__queued *que
                             .tcp = queued->listener->tcp,
                             .wait.ready_at = queued->ready_at};
     bb__spool_start(&conn.spool);
-    memcpy(conn.peer, queued->peer, sizeof conn.peer);
+    conn.peer = queued->peer;
     if (bb__conn_transfer(&conn, worker->listen.addresses, &worker->shared.queue) != BB_OK) return false;
     bb__sock_abandon(queued->fd);
     return true;
@@ -52,7 +52,7 @@ static int take_one(struct bb_worker *worker, const struct bb__listener *listene
 {
     struct bb__queued *queued = calloc(1, sizeof *queued);
     if (!queued) return BB_ENOMEM;
-    int code = bb__sock_accept(listener->fd, &queued->fd, queued->peer);
+    int code = bb__sock_accept(listener->fd, &queued->fd, &queued->peer);
     if (code != BB_OK) {
         int error = errno;
         free(queued);

@@ -24,13 +24,13 @@ static const struct bb__intake *find_lane(const struct bb_worker *worker)
     return found;
 }
 
-bool bb__worker_let_linger(struct bb_worker *worker, int fd, uint8_t listener, const char *peer)
+bool bb__worker_let_linger(struct bb_worker *worker, int fd, uint8_t listener, const struct bb__peer *peer)
 {
     struct bb__lingering *lingering = malloc(sizeof *lingering);
     if (!lingering) return false;
     lingering->fd = fd;
     lingering->listener = listener;
-    memcpy(lingering->peer, peer, sizeof lingering->peer);
+    lingering->peer = *peer;
     pthread_mutex_lock(&worker->lock);
     const struct bb__intake *lane = find_lane(worker);
     if (lane) {

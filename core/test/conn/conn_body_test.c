@@ -110,6 +110,8 @@ static void app_expects_no_body(struct host *host, const struct bb_request *requ
     assert_int_equal(request->listener, 7);
     assert_int_equal(request->peer.len, strlen("127.0.0.1"));
     assert_memory_equal(request->peer.at, "127.0.0.1", request->peer.len);
+    assert_int_equal(request->peer_port, 0);
+    assert_true(request->peer_is_unix);
     app_echo(host, request);
 }
 

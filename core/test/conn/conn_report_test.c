@@ -181,7 +181,7 @@ static void test_all_threads_of_a_worker_together_report_once_per_second(void **
     struct host *host = host_new_default(AF_UNIX);
     struct bb_lane *other;
     assert_int_equal(bb_lane_new(&other, host->worker), BB_OK);
-    const struct bb__conn conn = {.peer = "192.0.2.1"};
+    const struct bb__conn conn = {.peer.address = "192.0.2.1"};
     struct bb__conn_context *one = &host->lane->context, *two = &other->context;
     two->now = one->now - 4;
     for (int i = 0; i < 10; i++) {
@@ -205,7 +205,7 @@ static void test_a_full_ring_loses_no_number(void **state)
 {
     (void)state;
     struct host *host = host_new_default(AF_UNIX);
-    const struct bb__conn conn = {.peer = "192.0.2.1"};
+    const struct bb__conn conn = {.peer.address = "192.0.2.1"};
     struct bb__conn_context *context = &host->lane->context;
     unsigned reported = 0, last = BB_REASON_TLS + 2 * BB_EVENT_RING_MAX;
     for (unsigned reason = BB_REASON_TLS; reason < last; reason++)
@@ -255,7 +255,7 @@ static void test_mistakes_of_clients_leave_places_for_the_server(void **state)
 {
     (void)state;
     struct host *host = host_new_default(AF_UNIX);
-    const struct bb__conn conn = {.peer = "192.0.2.1"};
+    const struct bb__conn conn = {.peer.address = "192.0.2.1"};
     struct bb__conn_context *context = &host->lane->context;
     for (unsigned reason = BB_REASON_TLS; reason < BB_REASON_TLS + 2 * BB_EVENT_RING_MAX; reason++)
         (void)bb__conn_report(&conn, context, (enum bb__reason)reason, 0);

@@ -65,7 +65,7 @@ static inline struct move *begin_with(struct pair (*connect_two)(void))
     assert_non_null(move->conn);
     move->conn->tcp = true;
     move->conn->listener = LISTENER;
-    strcpy(move->conn->peer, "192.0.2.7:4711");
+    move->conn->peer = (struct bb__peer){"2001:db8:47::1", 4711};
     return move;
 }
 

@@ -168,7 +168,8 @@ static void test_a_message_with_more_or_fewer_fields_is_read(void **state)
 {
     (void)state;
     for (int difference = -56; difference <= 56; difference += 112) {
-        const char *peer = difference < 0 ? "192.0.2.7:4" : "192.0.2.7:4711"; /* the third to last field */
+        const char *peer =
+            difference < 0 ? "2001:db8:47" : "2001:db8:47::1"; /* cut, because the last fields lack */
         struct move *move = begin_short();
         struct bb__shared_message message;
         char *bytes = move->to.context.scratch;
@@ -186,6 +187,7 @@ static void test_a_message_with_more_or_fewer_fields_is_read(void **state)
         take_request(move, bb__conn_resume(move->conn, &move->to.context));
         assert_body(move, "hello", 5);
         assert_string_equal(move->request.peer.at, peer);
+        assert_int_equal(move->request.peer_port, difference < 0 ? 0 : 4711);
         end(move);
     }
 }

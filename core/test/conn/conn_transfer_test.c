@@ -75,8 +75,10 @@ static void test_the_data_of_the_client_move(void **state)
     assert_int_equal(move->conn->wait.ready_at, 123456789);
     assert_true(move->conn->tcp);
     assert_int_equal(move->request.listener, LISTENER);
-    assert_int_equal(move->request.peer.len, strlen("192.0.2.7:4711"));
-    assert_memory_equal(move->request.peer.at, "192.0.2.7:4711", move->request.peer.len);
+    assert_int_equal(move->request.peer.len, strlen("2001:db8:47::1"));
+    assert_memory_equal(move->request.peer.at, "2001:db8:47::1", move->request.peer.len);
+    assert_int_equal(move->request.peer_port, 4711);
+    assert_false(move->request.peer_is_unix);
     assert_false(move->conn->head_method);
     assert_int_equal(move->conn->timeout.kind, BB_TIMEOUT_NONE);
     assert_int_equal(fcntl(move->conn->fd, F_GETFD), FD_CLOEXEC);

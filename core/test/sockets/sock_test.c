@@ -98,20 +98,31 @@ static void test_accept_on_an_empty_queue_says_again(void **state)
     (void)state;
     union address address;
     socklen_t len;
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
     int listener = listen_on(AF_UNIX, &address, &len), fd;
-    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_AGAIN);
+    assert_int_equal(bb__sock_accept(listener, &fd, &peer), BB_AGAIN);
     close(listener);
+}
+
+/* Returns the port of the socket's own end; 0: unix socket. */
+static unsigned port_of(int fd)
+{
+    union address address;
+    socklen_t len = sizeof address;
+    assert_int_equal(getsockname(fd, &address.any, &len), 0);
+    if (address.any.sa_family == AF_INET) return ntohs(address.v4.sin_port);
+    return address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port) : 0;
 }
 
 static void assert_peer(int family, const union address *address, socklen_t len, int listener,
                         const char *text)
 {
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
     int fd, client = socket(family, SOCK_STREAM, 0), on = 0;
     assert_int_equal(connect(client, &address->any, len), 0);
-    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_OK);
-    assert_string_equal(peer, text);
+    assert_int_equal(bb__sock_accept(listener, &fd, &peer), BB_OK);
+    assert_string_equal(peer.address, text);
+    assert_int_equal(peer.port, port_of(client));
     assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     len = sizeof on;
@@ -155,13 +166,13 @@ static void test_each_number_of_an_address_has_its_digits(void **state)
     int listener = listen_on(AF_INET, &address, &len);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct sockaddr_in from = {.sin_family = AF_INET};
-        char peer[BB_PEER_MAX];
+        struct bb__peer peer;
         int fd, client = socket(AF_INET, SOCK_STREAM, 0);
         assert_int_equal(inet_pton(AF_INET, texts[i], &from.sin_addr), 1);
         assert_int_equal(bind(client, (struct sockaddr *)&from, sizeof from), 0);
         assert_int_equal(connect(client, &address.any, len), 0);
-        assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_OK);
-        assert_string_equal(peer, texts[i]);
+        assert_int_equal(bb__sock_accept(listener, &fd, &peer), BB_OK);
+        assert_string_equal(peer.address, texts[i]);
         close(fd);
         close(client);
     }
@@ -173,20 +184,21 @@ static void test_accept_fails_if_no_descriptor_is_left(void **state)
     (void)state;
     union address address;
     socklen_t len;
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
     struct rlimit before, few;
     int listener = listen_on(AF_UNIX, &address, &len), fd, client = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(connect(client, &address.any, len), 0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = (struct rlimit){.rlim_cur = (rlim_t)client + 1, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    int code = bb__sock_accept(listener, &fd, peer), error = errno;
+    int code = bb__sock_accept(listener, &fd, &peer), error = errno;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 
     assert_int_equal(code, BB_ESYSTEM);
     assert_int_equal(error, EMFILE);
     assert_true(bb__sock_is_exhaustion(error));
-    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_OK); /* the connection was still in the queue */
+    assert_int_equal(bb__sock_accept(listener, &fd, &peer),
+                     BB_OK); /* the connection was still in the queue */
     close(fd);
     close(client);
     close(listener);
@@ -197,14 +209,14 @@ static void test_accept_fails_on_a_descriptor_that_is_no_listener(void **state)
     (void)state;
     union address address;
     socklen_t len;
-    char peer[BB_PEER_MAX];
+    struct bb__peer peer;
     int listener = listen_on(AF_INET, &address, &len), fd, datagrams = socket(AF_INET, SOCK_DGRAM, 0);
     shutdown(listener, SHUT_RDWR);
-    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_ESYSTEM);
+    assert_int_equal(bb__sock_accept(listener, &fd, &peer), BB_ESYSTEM);
     assert_false(bb__sock_is_exhaustion(errno));
     close(listener);
-    assert_int_equal(bb__sock_accept(listener, &fd, peer), BB_ESYSTEM);
-    assert_int_equal(bb__sock_accept(datagrams, &fd, peer), BB_ESYSTEM);
+    assert_int_equal(bb__sock_accept(listener, &fd, &peer), BB_ESYSTEM);
+    assert_int_equal(bb__sock_accept(datagrams, &fd, &peer), BB_ESYSTEM);
     close(datagrams);
 }
 

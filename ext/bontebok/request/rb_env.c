@@ -49,14 +49,14 @@ VALUE bbr_env_template(VALUE base, const struct bbr_endpoint *endpoint, VALUE no
 
 /* ---- a request ---- */
 
-static void set_addresses(VALUE env, const struct bb_request *request, const struct bbr_endpoint *endpoint)
+static void set_addresses(VALUE env, const struct bb_request *request)
 {
     const struct bb_head *head = &request->head;
     if (head->host.len > 0) { /* otherwise the listener's values, from the template, stay */
         set(env, BBR_SERVER_NAME, bbr_string(head->host));
         set(env, BBR_SERVER_PORT, bbr_string(bbr_env_port(head)));
     }
-    if (!endpoint->unix_socket) set(env, BBR_REMOTE_ADDR, bbr_string(request->peer));
+    if (!request->peer_is_unix) set(env, BBR_REMOTE_ADDR, bbr_string(request->peer));
 }
 
 /* Appends a value to the earlier value of the same key, RFC 9110 5.3. Cookie has its own separator (RFC 9113
@@ -89,7 +89,7 @@ static VALUE env_from_template(struct bbr_exchange *exchange)
     const struct bbr_endpoint *endpoint = &exchange->lane->endpoints[request->listener];
     VALUE env = rb_hash_dup(endpoint->template);
     set(env, BBR_REQUEST_METHOD, bbr_string(request->head.method));
-    set_addresses(env, request, endpoint);
+    set_addresses(env, request);
     set_fields(env, exchange);
     return env;
 }

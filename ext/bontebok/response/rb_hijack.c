@@ -28,6 +28,7 @@ static VALUE make_socket(VALUE argument)
         rb_str_cat(unread, received.at, (long)received.len);
     }
     rb_str_cat(unread, taken->unread.at, (long)taken->unread.len);
+    /* peer_is_unix is about the client. The class must fit the descriptor. */
     bool is_unix = exchange->lane->endpoints[exchange->request->listener].unix_socket;
     VALUE class = rb_path2class(is_unix ? "UNIXSocket" : "TCPSocket");
     VALUE socket = rb_funcall(class, id_for_fd, 1, INT2NUM(taken->fd));

@@ -60,6 +60,13 @@ class EnvTest < Support::LaneCase
   def test_env_has_the_address_of_the_client
     assert_equal "127.0.0.1", env_of(http)["REMOTE_ADDR"]
     assert_equal "127.0.0.1", env_of(http, tcp: true)["REMOTE_ADDR"]
+    [false, true].each do |frozen|
+      seen = nil
+      server = serve(tcp: true, frozen_env: frozen) { |env| (seen = env["REMOTE_ADDR"]) && OK }
+      TCPSocket.open("127.0.0.1", server.address.port, "127.0.0.2") { |client| client.write(http) && client.read(9) }
+
+      assert_equal "127.0.0.2", seen
+    end
   end
 
   def test_env_has_the_fields_under_their_cgi_names
