@@ -119,7 +119,7 @@ struct bb_request {
     bool unbuffered;      /* the body is not here: see bb_request_read(). body_length is 0 */
     uint64_t body_length; /* bytes, decoded */
     const char *body;     /* the body if it is in memory; else NULL */
-    int body_fd;          /* the body if it is in a file, for pread() from offset 0; else -1 */
+    int body_fd;          /* the body if it is in a file, see below; else -1 */
     struct bb_slice peer; /* the client's address: "192.0.2.1", "2001:db8::1"; unix socket: "127.0.0.1" */
     uint16_t peer_port; /* the client's port; 0: unix socket, or a process of an older version has sent it */
     bool peer_is_unix;
@@ -128,7 +128,10 @@ struct bb_request {
     uint64_t proxy_time; /* us, see below */
 };
 
-/* queue_time: how long the request has waited for a lane, by this machine's clock. The wait begins when the
+/* body_fd: the body begins at offset 0 of the file. The host may duplicate the descriptor, move its offset,
+ * and keep the duplicate after the request. A kept file does not count for spool_max.
+ *
+ * queue_time: how long the request has waited for a lane, by this machine's clock. The wait begins when the
  * core reads the last byte of the request (of the head, if the body is unbuffered). If the first read on a
  * new connection gets all of it, the wait begins with the accept. For a pipelined request it begins with the
  * end of the previous response. Over TCP the time in the listener's queue is added if it is at least 5 ms. If

@@ -27,7 +27,8 @@ int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got);
 void bb_request_wait(struct bb_lane *lane);
 
 /* Returns the descriptor of the connection, for another thread or another way to wait. -1: there is no
- * request. The core owns the descriptor. */
+ * request. The core owns the descriptor. The host may duplicate it. While a duplicate is
+ * open, the client may not see that the core has closed the connection. */
 int bb_request_fd(const struct bb_lane *lane);
 
 #endif
