@@ -1,5 +1,6 @@
 /* io_watch_test.c: what the scoreboard (memory that all processes share) shows about a worker that may hang
- * (worker_timeout). `make tsan` runs this test under ThreadSanitizer. */
+ * (worker_timeout), or whose request may hang (request_timeout). `make tsan` runs this test under
+ * ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +12,12 @@
 #include "base/clock.h"
 #include "support/lanes.h"
 
-static void start(struct lanes *lanes, uint64_t worker_timeout)
+static void start(struct lanes *lanes, uint64_t worker_timeout, uint64_t request_timeout)
 {
     struct bb_settings settings;
     bb_settings_init(&settings);
     settings.worker_timeout = worker_timeout;
+    settings.request_timeout = request_timeout;
     assert_int_equal(bb_scoreboard_new(&lanes_scoreboard, 1), BB_OK);
     lanes_start(lanes, 1, &settings);
 }
@@ -73,7 +75,7 @@ static void test_the_request_of_a_lane_that_is_alone_is_shown(void **state)
 {
     (void)state;
     struct lanes lanes;
-    start(&lanes, 200);
+    start(&lanes, 200, 0);
     bb_worker_watch(lanes.worker, true);
     int fd = block(&lanes, "GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_string_equal(label(), "GET /block");
@@ -89,7 +91,7 @@ static void test_the_request_of_a_lane_with_other_connections_is_shown(void **st
 {
     (void)state;
     struct lanes lanes;
-    start(&lanes, 200);
+    start(&lanes, 200, 0);
     int other = lanes_connect(&lanes);
     assert_true(lanes_ask(other, "/quick", "", ""));
     bb_worker_watch(lanes.worker, true);
@@ -100,11 +102,23 @@ static void test_the_request_of_a_lane_with_other_connections_is_shown(void **st
     finish(&lanes, 2);
 }
 
-static void test_no_request_is_shown_without_worker_timeout(void **state)
+/* The parent process can then name a request that hangs. The host has no second thread that would watch. */
+static void test_a_request_is_shown_before_it_passes_request_timeout(void **state)
 {
     (void)state;
     struct lanes lanes;
-    start(&lanes, 0);
+    start(&lanes, 0, 2000);
+    int fd = block(&lanes, "GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_string_equal(label(), "GET /block");
+    leave(&lanes, fd); /* the response is the application's */
+    finish(&lanes, 1);
+}
+
+static void test_no_request_is_shown_without_a_timeout(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    start(&lanes, 0, 0);
     bb_worker_watch(lanes.worker, true);
     int fd = block(&lanes, "GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
     pause_for(100);
@@ -117,7 +131,7 @@ static void test_the_time_since_the_last_beat_is_shown(void **state)
 {
     (void)state;
     struct lanes lanes;
-    start(&lanes, 200);
+    start(&lanes, 200, 0);
     assert_true(shown().silent == UINT64_MAX);
     uint64_t before = bb__clock_ms();
     bb_worker_beat(lanes.worker);
@@ -133,7 +147,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_request_of_a_lane_that_is_alone_is_shown),
         cmocka_unit_test(test_the_request_of_a_lane_with_other_connections_is_shown),
-        cmocka_unit_test(test_no_request_is_shown_without_worker_timeout),
+        cmocka_unit_test(test_a_request_is_shown_before_it_passes_request_timeout),
+        cmocka_unit_test(test_no_request_is_shown_without_a_timeout),
         cmocka_unit_test(test_the_time_since_the_last_beat_is_shown),
     };
     return cmocka_run_group_tests_name("io_watch", tests, NULL, NULL);
