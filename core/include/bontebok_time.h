@@ -16,8 +16,7 @@ struct bb_worker;
  * which returns true if a request has passed request_timeout since the last call, then bb_worker_event()
  * until there is no event, and then bb_lane_take_late() for each lane. If there was an overdue request, the
  * thread calls bb_lane_take_overdue() for each lane, logs the overdue requests, and calls
- * bb_worker_overdue_is_logged(). BB_TELL_EMPTIED is sent only after bb_worker_overdue_is_logged(). Any
- * thread. */
+ * bb_worker_overdue_is_logged(). Any thread. */
 int bb_worker_alarm(const struct bb_worker *worker);
 bool bb_worker_take_overdue(struct bb_worker *worker);
 void bb_worker_overdue_is_logged(struct bb_worker *worker);
@@ -55,8 +54,12 @@ enum bb_tell {
 };
 
 /* Sets the socket `fd` for these messages. The core sends the byte bytes[tell]; the host does not send it,
- * because the host may hang. If the socket is full, the message is dropped. The caller owns fd and keeps it
- * open until the worker is freed. Call this before bb_worker_start_io_thread(). */
-void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS]);
+ * because the host may hang. If the socket is full, the message is dropped. host_logs: true: a thread of the
+ * host logs overdue requests (see bb_worker_alarm()), and BB_TELL_EMPTIED is sent only after
+ * bb_worker_overdue_is_logged(). false: the host has no such thread, and BB_TELL_EMPTIED does not wait. The
+ * parent logs the label on the scoreboard. It reads the label before it kills the host, and before
+ * bb_scoreboard_clear(). The caller owns fd and keeps it open until the worker is freed. Call this before
+ * bb_worker_start_io_thread(). */
+void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS], bool host_logs);
 
 #endif

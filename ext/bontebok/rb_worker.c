@@ -230,7 +230,7 @@ static VALUE worker_tell(VALUE self, VALUE fd, VALUE bytes)
 {
     int descriptor = NUM2INT(fd);
     if (RSTRING_LEN(StringValue(bytes)) != BB_TELLS) rb_raise(rb_eArgError, "not %d bytes", BB_TELLS);
-    bb_worker_tell(face_of(self)->worker->core, descriptor, RSTRING_PTR(bytes));
+    bb_worker_tell(face_of(self)->worker->core, descriptor, RSTRING_PTR(bytes), true);
     RB_GC_GUARD(bytes);
     return Qnil;
 }

@@ -160,6 +160,11 @@ static bool has_others(struct bb_worker *worker)
            bb__worker_has_queued(worker);
 }
 
+static bool is_logged(struct bb_worker *worker)
+{
+    return !worker->parent.host_logs || atomic_load(&worker->limits.overdue) == BB_OVERDUE_LOGGED;
+}
+
 /* If there is no parent process, nobody replaces this worker, so the worker does not drain (end gracefully).
  * The host's threads can still finish their requests. */
 void bb__io_check_overdue(struct bb__io_thread *io)
@@ -173,6 +178,6 @@ void bb__io_check_overdue(struct bb__io_thread *io)
     if (!now) io->emptied = false;
     if (!now || io->emptied) return;
     if (!before && !bb__worker_drains(worker)) bb_worker_drain(worker, BB_QUEUE_LEAVE);
-    io->emptied = !has_others(worker) && atomic_load(&worker->limits.overdue) == BB_OVERDUE_LOGGED;
+    io->emptied = !has_others(worker) && is_logged(worker);
     if (io->emptied) bb__worker_tell_parent(worker, BB_TELL_EMPTIED);
 }

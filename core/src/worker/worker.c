@@ -158,9 +158,10 @@ void bb_worker_overdue_is_logged(struct bb_worker *worker)
     (void)atomic_compare_exchange_strong(&worker->limits.overdue, &found, BB_OVERDUE_LOGGED);
 }
 
-void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS])
+void bb_worker_tell(struct bb_worker *worker, int fd, const char bytes[BB_TELLS], bool host_logs)
 {
     worker->parent.fd = fd;
+    worker->parent.host_logs = host_logs;
     for (int tell = 0; tell < BB_TELLS; tell++) worker->parent.bytes[tell] = bytes[tell];
 }
 

@@ -120,6 +120,7 @@ struct bb_worker {
 
     struct {
         int fd; /* a socket to the parent; -1: there is no parent */
+        bool host_logs;
         char bytes[BB_TELLS];
     } parent;
 

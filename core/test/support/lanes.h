@@ -41,6 +41,9 @@ static const int *lanes_shared_queue;
 /* Set by the test: the descriptor for bb_worker_tell(), which reports requests that take too long. */
 static int lanes_tell_fd = -1;
 
+/* Set by the test: whether the host logs these requests. */
+static bool lanes_host_logs = true;
+
 struct lanes;
 
 struct lane_thread {
@@ -232,7 +235,7 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
             bb_worker_share_queue(lanes->worker, dup(lanes_shared_queue[0]), dup(lanes_shared_queue[1])),
             BB_OK);
     if (lanes_scoreboard) bb_worker_scoreboard(lanes->worker, lanes_scoreboard);
-    if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, "huxe");
+    if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, "huxe", lanes_host_logs);
     assert_int_equal(bb_worker_start_io_thread(lanes->worker), BB_OK);
     for (int i = 0; i < count; i++) {
         struct lane_thread *thread = &lanes->threads[i];
