@@ -31,6 +31,27 @@ build_load_tool() {
   ruby --disable=gems -Ilib -e 'require "bontebok/cli/bench_program"; Bontebok::BenchProgram.new.build'
 }
 
+# Builds the Perl binding in perl/blib, where `prove -b` finds it. MakeMaker's Makefile does not know a source that is
+# added later, so each build makes a new one. It never removes a module from blib. Another perl needs new objects.
+build_perl() {
+  local output=perl/blib/arch/auto/Bontebok/Bontebok.so directory=tmp/build/perl identity
+  local sources=(perl/Makefile.PL perl/xs perl/lib core/src core/include)
+  identity=$(perl -MConfig -e 'print "$^X $Config{version} $Config{archname} $Config{ccflags}"')
+  if [[ $(cat "$directory/perl" 2>/dev/null) != "$identity" ]]; then
+    rm -rf perl/objects perl/xs/*.o perl/*.a
+  elif [[ -e $output && -z $(find "${sources[@]}" -newer "$output") ]]; then
+    return
+  fi
+
+  echo "Building $output"
+  mkdir -p "$directory"
+  rm -rf perl/blib perl/pm_to_blib
+  (cd perl && perl Makefile.PL && make -s -j"$(processors)") >"$directory/build.log" 2>&1 ||
+    { cat "$directory/build.log" >&2; return 1; }
+  echo "$identity" >"$directory/perl"
+  touch "$output"
+}
+
 # The relative path from a directory to the checkout.
 way_back() { ruby --disable=gems -rpathname -e 'print Pathname(".").relative_path_from(Pathname(ARGV[0]))' "$1"; }
 

@@ -23,6 +23,11 @@ has_ruby_headers() {
   ruby --disable=gems -rrbconfig -e 'exit File.exist?(File.join(RbConfig::CONFIG["rubyhdrdir"], "ruby.h"))'
 }
 
+has_perl_headers() { perl -MConfig -e 'exit !-e "$Config{archlibexp}/CORE/perl.h"'; }
+
+# Looks for the module's file, because to load Dancer2 takes half a second.
+has_perl_module() { perl -e '(my $file = "$ARGV[0].pm") =~ s{::}{/}g; exit !grep { -e "$_/$file" } @INC' "$1"; }
+
 has_compiler() { has cc && has make; }
 
 has_clang_runtimes() { [[ -e $(clang -print-file-name="libclang_rt.fuzzer-$(uname -m).a") ]]; }
@@ -67,7 +72,19 @@ need_for_testing() {
   need libsqlite3-dev has_header sqlite3.h
   need libssl-dev has_header openssl/ssl.h
   need tzdata test -e /usr/share/zoneinfo/UTC
+  need_for_perl
   need_for_arm64
+}
+
+# Perl's headers, Plack, and the modules that the tests in perl/t use.
+need_for_perl() {
+  need perl has_perl_headers
+  need libplack-perl has_perl_module Plack
+  need libtest-tcp-perl has_perl_module Test::TCP
+  need libwww-perl has_perl_module LWP::UserAgent
+  need libtest-leaktrace-perl has_perl_module Test::LeakTrace
+  need libmojolicious-perl has_perl_module Mojolicious
+  need libdancer2-perl has_perl_module Dancer2
 }
 
 # The parser and the decoder are also built for arm64 and tested in an emulator.
