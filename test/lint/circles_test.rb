@@ -32,6 +32,12 @@ class CirclesTest < Lint::TestCase
     assert_equal ["a circle of lib/bontebok/config/b.rb lib/bontebok/log/a.rb"], found
   end
 
+  def test_a_circle_of_perl_modules_is_reported
+    found = faults(Lint::Circles, "perl/lib/A.pm" => "use strict;\nuse A::B ();\n",
+                                  "perl/lib/A/B.pm" => "sub c { require A }\n  require A;\n")
+    assert_equal ["a circle of perl/lib/A.pm perl/lib/A/B.pm"], found
+  end
+
   def test_calls_into_layers_below_are_allowed
     compile "core/src/lane/a.c", "void b(void); void a(void); void a(void) { b(); }\n"
     compile "core/src/conn/b.c", "void b(void); void b(void) {}\n"

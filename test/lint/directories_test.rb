@@ -14,6 +14,8 @@ class DirectoriesTest < Lint::TestCase
 
   def test_built_files_do_not_count
     assert_empty faults(Lint::Directories, Array.new(25) { |i| ["core/build/a#{i}.c", ""] }.to_h)
+    assert_equal ["perl/ has no README.md"],
+                 faults(Lint::Directories, Array.new(25) { |i| ["perl/blib/a#{i}.pm", ""] }.to_h)
   end
 
   def test_a_directory_without_a_readme_is_reported

@@ -19,6 +19,12 @@ class RunnerTest < Support::TestCase
     assert_equal (all + (ext * 4) + conform).sort, files.sort
   end
 
+  def test_every_test_file_in_perl_runs
+    groups = Runner::Options.new(["--full"]).groups
+    files = groups.flat_map(&:jobs).flat_map { |job| job.command.grep(/\.t\z/) }
+    assert_equal Dir.glob("{t,xt}/**/*.t", base: File.join(ROOT, "perl")).sort, files.sort
+  end
+
   def test_the_table_names_only_groups_that_exist
     assert_empty Runner::Changes::TABLE.values.flatten.uniq - ALL - %w[own]
     own = Dir.glob("{unit,integration,conform,interop,timing,soak,load}", base: File.join(ROOT, "test"))
@@ -31,7 +37,7 @@ class RunnerTest < Support::TestCase
   end
 
   def test_each_pattern_matches_a_file_that_exists
-    files = Dir.glob("{*,.*,{core,ext,load,lib,exe,test,bench,docs,examples}/**/*}", base: ROOT)
+    files = Dir.glob("{*,.*,{core,ext,load,perl,lib,exe,test,bench,docs,examples}/**/*}", base: ROOT)
     Runner::Changes::TABLE.each_key { |pattern| assert files.any?(pattern), pattern.inspect }
   end
 

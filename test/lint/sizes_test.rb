@@ -29,7 +29,14 @@ class SizesTest < Lint::TestCase
     assert_empty faults(Lint::Sizes, "core/src/a.h" => "struct a {\n#{"    int b;\n" * 80}};\n")
   end
 
+  def test_perl_files_are_measured
+    found = faults(Lint::Sizes, "perl/xs/A.xs" => "\n" * 401, "perl/lib/B.pm" => "\n" * 201, "perl/t/c.t" => "x" * 121)
+    assert_equal ["perl/lib/B.pm has 201 lines, more than 200", "perl/t/c.t:1 has 121 columns",
+                  "perl/xs/A.xs has 401 lines, more than 400"], found
+  end
+
   def test_built_files_are_not_checked
-    assert_empty faults(Lint::Sizes, "core/build/a.c" => "\n" * 401)
+    long = "\n" * 401
+    assert_empty faults(Lint::Sizes, "core/build/a.c" => long, "perl/xs/Bontebok.c" => long, "perl/blib/a.pm" => long)
   end
 end

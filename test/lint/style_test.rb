@@ -4,7 +4,7 @@ require_relative "checks"
 require "open3"
 
 class StyleTest < Lint::TestCase
-  C_FILES = Dir.glob("{core,ext,load,bench}/**/*.{c,h}", base: ROOT).reject { |file| file.include?("/build/") }.freeze
+  C_FILES = Lint::Files.glob(ROOT, "{core,ext,load,bench,perl}/**/*.{c,h}").freeze
   SCRIPTS = (Dir.glob("bin/{*,support/*}", base: ROOT) + [".ci/run"])
             .select { |file| File.file?(File.join(ROOT, file)) }.freeze
 

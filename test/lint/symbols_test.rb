@@ -7,6 +7,11 @@ class SymbolsTest < Lint::TestCase
     assert_clean Lint::Symbols
   end
 
+  # The Perl binding compiles the same core with the flags of perl.
+  def test_the_core_in_the_perl_binding_is_the_same
+    assert_empty Lint::Symbols.new(ROOT, objects: File.join(ROOT, "perl/objects")).faults
+  end
+
   def test_a_call_into_a_host_language_is_reported
     assert_fault "lane/lane.c uses rb_raise, of a host language", "lane/lane.c",
                  "void rb_raise(int); void bb_lane_next(void) { rb_raise(1); }\n"

@@ -10,12 +10,18 @@ class WarningsTest < Lint::TestCase
   ALIASING = "float f(int a);\nfloat f(int a) { return *(float *)&a; }\n"
   NULL = "#include <string.h>\nsize_t f(void);\nsize_t f(void) { const char *s = NULL; return strlen(s); }\n"
 
-  def test_clang_compiles_the_binding_without_a_warning
+  def test_clang_compiles_the_bindings_without_a_warning
     assert_clean Lint::Warnings
   end
 
   def test_a_warning_in_the_binding_is_reported
     assert_includes faults(Lint::Warnings, "ext/bontebok/a.c" => SHADOW).join, "ext/bontebok/a.c:2"
+  end
+
+  def test_a_warning_in_the_perl_binding_is_reported
+    text = "#include <EXTERN.h>\n#include <perl.h>\n#include \"bontebok.h\"\n#{SHADOW}"
+    found = faults(Lint::Warnings, "perl/xs/a.c" => text, "core/include/bontebok.h" => "").join
+    assert_equal ["perl/xs/a.c:5"], found.scan(%r{^[\w./]+:\d+(?=:\d+: error)})
   end
 
   def test_headers_of_ruby_and_of_the_core_are_found

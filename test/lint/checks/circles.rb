@@ -6,10 +6,12 @@ require_relative "object_symbols"
 
 module Lint
   # Reports each file of the core that calls a file of a layer above its own. Reports each circle of calls between C
-  # files of the core or of the binding (ext/bontebok), and each circle of Ruby files that require each other. The
-  # undefined symbols of an object file are the calls of its C file.
+  # files of the core or of ext/bontebok, and each circle of Ruby files that require each other, or of Perl modules that
+  # use each other. The undefined symbols of an object file are the calls of its C file. PerlMap checks the calls of
+  # perl/xs.
   class Circles
     REQUIRE = /^\s*require_relative\s*\(?\s*"([^"#]+)"/
+    USE = /^\s*(?:use|require)\s+([A-Z][\w:]*)/
 
     # objects: the directory where the extension's build puts the object files.
     def initialize(root, objects: File.join(root, "tmp/build/bontebok"))
@@ -19,7 +21,8 @@ module Lint
 
     def faults
       calls = c_calls
-      upward(calls) + circles(calls.transform_values { |called| called.map(&:first) }) + circles(requires)
+      upward(calls) + circles(calls.transform_values { |called| called.map(&:first) }) +
+        circles(requires) + circles(uses)
     end
 
     private
@@ -74,6 +77,14 @@ module Lint
       Dir.glob("lib/**/*.rb", base: @root).sort.to_h do |file|
         names = File.read(File.join(@root, file), encoding: "UTF-8").scan(REQUIRE).flatten
         [file, names.map { |name| File.join(File.dirname(file), "#{name}.rb") }.map { |path| clean(path) }]
+      end
+    end
+
+    def uses
+      files = Dir.glob("perl/lib/**/*.pm", base: @root).sort
+      files.to_h do |file|
+        names = File.read(File.join(@root, file), encoding: "UTF-8").scan(USE).flatten
+        [file, names.map { |name| "perl/lib/#{name.gsub("::", "/")}.pm" } & files]
       end
     end
 

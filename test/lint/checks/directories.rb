@@ -7,9 +7,9 @@ module Lint
   # file of the same name. Each directory of tests has the name of the directory that it tests.
   class Directories
     FILES = 24
-    SOURCES = "**/*.{c,h,rb}"
+    SOURCES = "**/*.{c,h,rb,xs,pm,t,PL}"
     # The Ruby file is beside the directory: option_table.rb explains option_table/.
-    EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok/**,load/src,bench}/"
+    EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok/**,perl,perl/xs,load/src,bench}/"
     # { directory of tests => [directory of sources, directories of tests that have no directory of sources] }
     MIRRORS = { "core/test" => ["core/src", %w[model requests support]],
                 "test/unit" => ["lib/bontebok", %w[support support/runner]] }.freeze

@@ -4,7 +4,7 @@ module Lint
   # Checks that every path of this repository and every link in the documents names an existing file or directory.
   class DocPaths
     DOCUMENTS = ["*.md", "docs/**/*.md", ".github/**/*.md"].freeze
-    DIRECTORIES = %w[core ext load lib exe test bench docs bin examples gemfiles].freeze
+    DIRECTORIES = %w[core ext perl load lib exe test bench docs bin examples gemfiles].freeze
     # A path of this repository. A part of a longer path, of a URL or of a placeholder does not match. The path can
     # contain *, and can end with a slash.
     PATH = %r{(?<![\w/.~$<@-])(?:#{Regexp.union(DIRECTORIES)})/[\w.*/{},-]*[\w*/\}]}

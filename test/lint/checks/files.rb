@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Lint
-  # The files of a tree, without the directories build, tmp and vendor.
+  # The files of a tree, without built files and the directories tmp and vendor.
   module Files
-    BUILT = %r{(\A|/)(build|tmp|vendor)/}
+    BUILT = %r{(\A|/)(build|tmp|vendor)/|\Aperl/(blib|objects|Bontebok-[^/]+)/|\Aperl/xs/Bontebok\.c\z}
 
     # Returns paths relative to the root, sorted. flags: see Dir.glob.
     def self.glob(root, patterns, flags = 0)

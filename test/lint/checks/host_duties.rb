@@ -1,25 +1,34 @@
 # frozen_string_literal: true
 
+require_relative "files"
+require_relative "layer_table"
+
 module Lint
-  # Checks that the binding does what the public headers of the core demand of a host. A duty is a sentence with one of
-  # WORDS in a comment of a header.
+  # Checks that each binding does what the public headers of the core demand of a host. A duty is a sentence with one of
+  # WORDS in a comment of a header. A text in quotes is no part of the sentence.
   class HostDuties
     WORDS = /\b(?:must|has to|have to)\b/
+    QUOTED = /"[^"]*"/
     HEADERS = "core/include/*.h"
 
-    # { duty, or its beginning => [file that fulfils it, text of that file] }
+    # { duty, or its beginning => [for ext/bontebok, for perl/xs]: [file that fulfils it, text of that file]; or the
+    #   functions of the core that bring the duty, if the binding calls none of them }
     PLACES = {
-      # Ruby's lock serializes the calls on a worker.
-      "Two threads must not make calls on the same lane" => ["ext/bontebok/rb_lane.c", "a thread serves this lane"],
+      # Ruby's lock serializes the calls on a worker. A thread of Perl gets no copy of the server.
+      "Two threads must not make calls on the same lane" =>
+        [["ext/bontebok/rb_lane.c", "a thread serves this lane"], ["perl/xs/Bontebok.xs", "CLONE_SKIP(class)"]],
       "Returns BB_OK; BB_AGAIN: a stalled disk blocks the I/O thread" =>
-        ["ext/bontebok/rb_worker.c", "bool freed = worker->pid != getpid() || bb_worker_free(worker->core) == BB_OK"],
+        [["ext/bontebok/rb_worker.c", "bool freed = worker->pid != getpid() || bb_worker_free(worker->core) == BB_OK"],
+         ["perl/xs/bbp_core.c", "if (bb_worker_free(core->worker) == BB_OK) bb_scoreboard_free(core->scoreboard);"]],
       "The host must end a request before it asks for the next one." =>
-        ["ext/bontebok/rb_serve.c", "bb_reply_end(core) == BB_ESHORT"],
+        [["ext/bontebok/rb_serve.c", "bb_reply_end(core) == BB_ESHORT"],
+         ["perl/xs/bbp_serve.c", "bb_reply_end(core->lane)"]],
       # Methods of Ruby run under Ruby's lock.
       "The calling thread must take the host's global lock for each call" =>
-        ["ext/bontebok/rb_worker.c", "bb_worker_beat(face_of(self)->worker->core)"],
+        [["ext/bontebok/rb_worker.c", "bb_worker_beat(face_of(self)->worker->core)"], /\bbb_worker_beat\b/],
       "During the call the host must keep the lane's thread from ending the request." =>
-        ["ext/bontebok/rb_lane_time.c", "exchange = limited(lane);"]
+        [["ext/bontebok/rb_lane_time.c", "exchange = limited(lane);"],
+         /\bbb_lane_(take_late|take_overdue|remind|extend_time)\b/]
     }.freeze
 
     def initialize(root)
@@ -27,15 +36,16 @@ module Lint
     end
 
     def faults
-      duties = Dir[File.join(@root, HEADERS)].flat_map { |header| sentences(File.read(header)) }.grep(WORDS)
-      unknown(duties) + unneeded(duties) + gone
+      duties = Dir[File.join(@root, HEADERS)].flat_map { |header| sentences(File.read(header)) }
+      duties.select! { |sentence| sentence.gsub(QUOTED, "").match?(WORDS) }
+      unknown(duties) + unneeded(duties) + gone + called
     end
 
     private
 
     def unknown(duties)
       duties.reject { |duty| PLACES.keys.any? { |known| duty.start_with?(known) } }
-            .map { |duty| "PLACES does not say where the binding does this: #{duty}" }
+            .map { |duty| "PLACES does not say where the bindings do this: #{duty}" }
     end
 
     def unneeded(duties)
@@ -44,7 +54,17 @@ module Lint
     end
 
     def gone
-      PLACES.values.reject { |file, text| text_of(file).include?(text) }.map { |file, text| "#{file} has no: #{text}" }
+      PLACES.values.flatten(1).grep(Array).reject { |file, text| text_of(file).include?(text) }
+            .map { |file, text| "#{file} has no: #{text}" }
+    end
+
+    def called
+      PLACES.flat_map do |duty, places|
+        LayerTable::BINDINGS.zip(places).select { |_, place| place.is_a?(Regexp) }.flat_map do |directory, functions|
+          Files.glob(@root, "#{directory}/**/*.{c,xs}").select { |file| text_of(file).match?(functions) }
+               .map { |file| "PLACES does not say where #{file} does this: #{duty}" }
+        end
+      end
     end
 
     def sentences(text)

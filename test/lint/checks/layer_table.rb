@@ -42,14 +42,18 @@ module Lint
     # Files that lie directly in lib/bontebok.
     LIB_TOP = %w[capybara request_timeout start_error start_failure usage_error version].freeze
 
-    # The contract between the core and the binding. Every C file may include it.
+    # The contract between the core and its bindings. Every C file may include it.
     PUBLIC_HEADER = "bontebok.h"
 
     # The layers of the core whose headers the load tool may include.
     LOAD_MAY = %i[base http].freeze
 
-    # Headers that the binding may not include. The binding passes descriptors on. It does not read, write or poll them.
+    # The directories of the bindings.
+    BINDINGS = %w[ext/bontebok perl/xs].freeze
+    # Headers that a binding may not include. A binding passes descriptors on. It does not read, write or poll them.
     BINDING_NEVER = %w[sys/epoll.h sys/uio.h poll.h netinet/tcp.h].freeze
+    # Headers of host languages.
+    HOST_HEADERS = %r{\A(ruby(/|\.h\z)|rb_|(EXTERN|perl|XSUB|ppport)\.h\z|bbp_)}
 
     # The Ruby files that may require socket. They open, bind or pass on listeners, or write the log. No Ruby file
     # serves a connection.

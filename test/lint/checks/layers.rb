@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "rbconfig"
+require_relative "files"
 require_relative "layer_table"
 
 module Lint
@@ -29,8 +30,8 @@ module Lint
     def core_fault(name, kind, header)
       layer = LayerTable::CORE[name]
       return if header == LayerTable::PUBLIC_HEADER || exist?("core/include/#{header}")
-      return ("includes <#{header}>" unless (layer.libc || [header]).include?(header)) if kind == "<" && !ruby?(header)
-      return "includes #{header}: the core knows no host language" if ruby?(header)
+      return ("includes <#{header}>" unless (layer.libc || [header]).include?(header)) if kind == "<" && !host?(header)
+      return "includes #{header}: the core knows no host language" if host?(header)
       return "includes #{header}, which is not the core's" unless exist?("core/src/#{header}")
 
       target = LayerTable.layer_of(header)
@@ -39,20 +40,22 @@ module Lint
     end
 
     def binding_files
-      each_include("ext/bontebok/**/*.{c,h}") do |_, kind, header|
-        next if header == LayerTable::PUBLIC_HEADER
-
-        if kind == "<"
-          "includes <#{header}>" if LayerTable::BINDING_NEVER.include?(header)
-        elsif !exist?("ext/bontebok/#{header}")
-          "includes #{header}: only #{LayerTable::PUBLIC_HEADER} of the core is the binding's"
-        end
+      LayerTable::BINDINGS.flat_map do |directory|
+        each_include("#{directory}/**/*.{c,h,xs}") { |_, kind, header| binding_fault(directory, kind, header) }
       end
+    end
+
+    def binding_fault(directory, kind, header)
+      return if header == LayerTable::PUBLIC_HEADER
+      return ("includes <#{header}>" if LayerTable::BINDING_NEVER.include?(header)) if kind == "<"
+
+      only = "only #{LayerTable::PUBLIC_HEADER} of the core is the binding's"
+      "includes #{header}: #{only}" unless exist?("#{directory}/#{header}")
     end
 
     def load_tool
       each_include("load/src/**/*.{c,h}") do |_, kind, header|
-        next "includes #{header}: the load tool knows no host language" if ruby?(header)
+        next "includes #{header}: the load tool knows no host language" if host?(header)
         next if kind == "<" || exist?("load/src/#{header}")
 
         layer = exist?("core/src/#{header}") && LayerTable.layer_of(header)
@@ -115,8 +118,8 @@ module Lint
       end
     end
 
-    def ruby?(header)
-      header.match?(%r{\A(ruby(/|\.h\z)|rb_)})
+    def host?(header)
+      header.match?(LayerTable::HOST_HEADERS)
     end
 
     def each_include(*patterns)
@@ -127,7 +130,7 @@ module Lint
 
     # The block returns the text of a fault, or nil.
     def each_match(pattern, regexp)
-      Dir.glob(pattern, base: @root).sort.flat_map do |file|
+      Files.glob(@root, pattern).flat_map do |file|
         File.readlines(File.join(@root, file), encoding: "UTF-8").each_with_index.filter_map do |line, index|
           match = regexp.match(line) or next
           fault = yield(file, match)

@@ -6,7 +6,7 @@ module Lint
   # Checks that a comment that opens a section of a C file has the form /* ---- words ---- */. If the dashes filled the
   # line, clang-format would wrap the comment.
   class SectionComments
-    FILES = "{core,ext,load,bench}/**/*.{c,h}"
+    FILES = "{core,ext,load,bench,perl}/**/*.{c,h,xs}"
     # A comment that begins with a row of signs. A row further inside a comment belongs to a drawing and does not match.
     BANNER = %r{/\*[ \t]*(?:-{3}|={3}|\*{3}|_{3}|~{3}|\#{3}).*?\*/}m
     SECTION = %r{\A/\* ---- [[:alnum:]][^\n]*[^\s-] ---- \*/\z}

@@ -6,11 +6,12 @@ require_relative "files"
 module Lint
   # Limits for lines per file, lines per C function, and columns. A longer file probably has a second purpose.
   class Sizes
-    LINES = { ".c" => 400, ".h" => 400, ".rb" => 200, "" => 200 }.freeze
+    LINES = { ".c" => 400, ".h" => 400, ".xs" => 400, ".rb" => 200, "" => 200 }.freeze
     FUNCTION_LINES = 60
     COLUMNS = 120
-    C = "{core,ext,load,bench}/**/*.{c,h}"
+    C = "{core,ext,load,bench,perl}/**/*.{c,h,xs}"
     RUBY = "{lib,ext,exe,test,examples,bench}/**/*.rb"
+    PERL = "{perl,test,bench,examples}/**/*.{pm,pl,PL,psgi,t}"
     OTHER = "{exe/*,bin/**/*,.ci/*,bench/*}"
     DOCUMENT = /\.md\z/
 
@@ -19,7 +20,7 @@ module Lint
     end
 
     def faults
-      Files.glob(@root, [C, RUBY, OTHER], File::FNM_DOTMATCH).grep_v(DOCUMENT).flat_map do |file|
+      Files.glob(@root, [C, RUBY, PERL, OTHER], File::FNM_DOTMATCH).grep_v(DOCUMENT).flat_map do |file|
         path = File.join(@root, file)
         File.file?(path) ? file_faults(file, File.readlines(path, chomp: true, encoding: "UTF-8")) : []
       end
@@ -34,7 +35,7 @@ module Lint
       lines.each_with_index do |line, index|
         found << "#{file}:#{index + 1} has #{line.size} columns" if line.size > COLUMNS
       end
-      found + (file.end_with?(".c", ".h") ? function_faults(file, lines) : [])
+      found + (file.end_with?(".c", ".h", ".xs") ? function_faults(file, lines) : [])
     end
 
     def function_faults(file, lines)
