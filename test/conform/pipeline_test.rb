@@ -9,6 +9,11 @@ require_relative "support/table"
 class PipelineTest < Support::TestCase
   include Conform::Table
 
+  DIGEST = <<~RUBY
+    require "digest"
+    run ->(env) { [200, {}, [env["PATH_INFO"], Digest::SHA256.hexdigest(env["rack.input"].read)]] }
+  RUBY
+
   def request(target, body = nil)
     length = body && "Content-Length: #{body.bytesize}\r\n"
     "#{body ? 'POST' : 'GET'} #{target} HTTP/1.1\r\nHost: a\r\n#{length}\r\n#{body}".b
@@ -103,10 +108,7 @@ class PipelineTest < Support::TestCase
 
   def test_a_request_after_a_large_body_is_served
     body = "0123456789abcdef" * 200_000
-    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
-      require "digest"
-      run ->(env) { [200, {}, [env["PATH_INFO"], Digest::SHA256.hexdigest(env["rack.input"].read)]] }
-    RUBY
+    server = start_bontebok(args: ["-w", "1"], rackup: DIGEST)
     digest = Digest::SHA256.hexdigest(body)
     server.connect do |client|
       client.write(request("/a", body) + request("/b"))

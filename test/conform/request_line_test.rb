@@ -74,14 +74,19 @@ class RequestLineTest < Support::TestCase
   accepts({ "REQUEST_METHOD" => "M" * 32 }, "a method of 32 bytes" => line("#{'M' * 32} / HTTP/1.1"))
   accepts({ "REQUEST_METHOD" => "!#$%&'*+-.^_`|~9Z" },
           "every kind of token byte" => line("!#$%&'*+-.^_`|~9Z / HTTP/1.1"))
-  accepts({ "PATH_INFO" => "/a%2Fb%zz/../c", "QUERY_STRING" => "d=%20&e?f",
-            "REQUEST_URI" => "/a%2Fb%zz/../c?d=%20&e?f" },
-          "a target stays as it is" => line("GET /a%2Fb%zz/../c?d=%20&e?f HTTP/1.1"))
+  accepts({ "PATH_INFO" => "/a%2Fb/../c", "QUERY_STRING" => "d=%20&e?f", "REQUEST_URI" => "/a%2Fb/../c?d=%20&e?f" },
+          "a target stays as it is" => line("GET /a%2Fb/../c?d=%20&e?f HTTP/1.1"))
+  accepts({ "PATH_INFO" => "/a%zz" }, "no digits behind a percent sign" => line("GET /a%zz HTTP/1.1"))
+  psgi_differs "PATH_INFO is decoded", "a target stays as it is" => { "PATH_INFO" => "/a/b/../c" },
+                                       "no digits behind a percent sign" => 400
   accepts({ "PATH_INFO" => "//a", "QUERY_STRING" => "" }, "two slashes" => line("GET //a? HTTP/1.1"))
   accepts({ "REQUEST_METHOD" => "OPTIONS", "PATH_INFO" => "*" }, "the asterisk" => line("OPTIONS * HTTP/1.1"))
+  psgi_differs "PATH_INFO begins with a slash, or is empty", "the asterisk" => { "PATH_INFO" => "" }
   accepts({ "PATH_INFO" => "/x", "QUERY_STRING" => "y", "HTTP_HOST" => "b:81", "SERVER_NAME" => "b",
             "SERVER_PORT" => "81", "REQUEST_URI" => "http://b:81/x?y" },
           "the absolute form wins over Host" => line("GET http://b:81/x?y HTTP/1.1"))
+  psgi_differs "REQUEST_URI has no scheme and no host",
+               "the absolute form wins over Host" => { "REQUEST_URI" => "/x?y" }
   accepts({ "PATH_INFO" => "/", "HTTP_HOST" => "b" },
           "the absolute form without a path" => line("GET http://b HTTP/1.1"),
           "the scheme in capitals" => line("GET HTTP://b/ HTTP/1.1"),

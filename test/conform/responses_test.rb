@@ -36,6 +36,17 @@ class ResponsesTest < Support::TestCase
     run ->(env) { responses.fetch(env["PATH_INFO"]).call }
   RUBY
 
+  # The second part exists only after somebody has written to the FIFO.
+  GATE = <<~RUBY
+    parts = Object.new
+    def parts.each
+      yield "one"
+      File.read("gate")
+      yield "two"
+    end
+    run ->(_env) { [200, {}, parts] }
+  RUBY
+
   # Returns the response, and whether the connection was :kept, :closed or :broken.
   def exchange(path, method: "GET", version: "1.1")
     @server.connect do |client|
@@ -136,9 +147,11 @@ class ResponsesTest < Support::TestCase
       response, = exchange(path)
       assert_equal 500, response.status, path
       refute_match(/secret|set-cookie/i, response.to_h.inspect)
-      @server.wait_for_output(/ GET #{path}: the field #{fault} \(Bontebok::Core::InvalidReply\)$/)
+      @server.wait_for_output(/ GET #{path}: #{fault_line(fault)}$/)
     end
   end
+
+  def fault_line(fault) = /the field #{fault} \(Bontebok::Core::InvalidReply\)/
 
   def test_many_parts_are_sent
     start
@@ -156,15 +169,7 @@ class ResponsesTest < Support::TestCase
   end
 
   def test_each_part_is_sent_before_the_next_part_exists
-    server = start_bontebok(args: ["-w", "1"], rackup: <<~RUBY)
-      parts = Object.new
-      def parts.each
-        yield "one"
-        File.read("gate")
-        yield "two"
-      end
-      run ->(_env) { [200, {}, parts] }
-    RUBY
+    server = start_bontebok(args: ["-w", "1"], rackup: GATE)
     gate = File.join(temp_dir, "gate")
     File.mkfifo(gate)
     server.connect do |client|

@@ -22,14 +22,14 @@ module Conform
     end
 
     # The application must get these values in env. ending: :kept if the connection must stay open after the response,
-    # :closed if the server must close it.
-    def acceptance_problem(bytes, env, ending)
+    # :closed if the server must close it. status: of the response. Only a response with status 200 has the env.
+    def acceptance_problem(bytes, env, ending, status)
       talk do |client|
         client.write(bytes)
         response = client.read_response(to: bytes[/[A-Z]+(?= )/])
-        next "got #{response.status}" unless response.status == 200
+        next "got #{response.status}" unless response.status == status
 
-        env_problem(response.body, env) || send("#{ending}_problem", client)
+        (env_problem(response.body, env) if status == 200) || send("#{ending}_problem", client)
       end
     end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require_relative "../../conform/support/psgi"
 
 # Many clients request large responses and read nothing. The responses are larger than SpoolMax, and there are more
 # clients than threads. The server must still serve other clients.
@@ -35,4 +36,13 @@ class FaultsReadersTest < Support::TestCase
       client.read_response(PROMPT).body
     end
   end
+end
+
+# The same with the Perl handler, which has one process with one thread.
+class PsgiFaultsReadersTest < FaultsReadersTest
+  include Conform::Psgi
+
+  %w[w_2 w_1_t_3].each { |lanes| undef_method("test_other_clients_are_served_by_lanes_of_#{lanes}") }
+
+  def applications = { APPLICATION => "large" }
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require_relative "../../conform/support/psgi"
 
 # Clients that send request bodies slowly, but within the timeouts. There are more such clients than the worker can have
 # connections.
@@ -47,4 +48,11 @@ class FaultsSendersTest < Support::TestCase
   rescue Support::Client::Closed
     nil
   end
+end
+
+# The same with the Perl handler.
+class PsgiFaultsSendersTest < FaultsSendersTest
+  include Conform::Psgi
+
+  def applications = { APPLICATION => "uploads" }
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require_relative "../../conform/support/psgi"
 require_relative "../support/worker_watch"
 
 # Uploads that break off at every stage. The client closes or resets the connection, or shuts down its writing side.
@@ -142,4 +143,13 @@ class FaultsTest < Support::TestCase
     end
     assert_unharmed
   end
+end
+
+# The same with the Perl handler, whose only process serves.
+class PsgiFaultsTest < FaultsTest
+  include Conform::Psgi
+
+  def applications = { APPLICATION => "uploads" }
+
+  def workers(server) = [server.pid]
 end
