@@ -9,25 +9,32 @@ module Runner
     CORE = %w[core threads warnings lint timing-core].freeze
     # SERVERS, and the groups that load the extension into their own process.
     BINDING = ["ext", "ext-rack", "unit", *SERVERS].freeze
+    PERL = %w[perl psgi].freeze
+    # Groups in Ruby that also start servers in Perl.
+    BOTH = %w[conform integration timing].freeze
     # { pattern of a changed path => groups to run }. own: the group that has the directory's name. The first pattern
     # that matches counts. If no pattern matches, all default groups run. Each group must be in the row of each file
     # that can change its result, because a group that has passed runs again only after such a change (Stamps).
     TABLE = {
-      %r{\Acore/(src/(base|http|log)|include)/} => [*CORE, "arm64", "fuzz", "load", *BINDING],
-      %r{\Acore/src/} => [*CORE, "load", *BINDING],
+      %r{\Acore/(src/(base|http|log)|include)/} => [*CORE, "arm64", "fuzz", "load", *BINDING, *PERL],
+      %r{\Acore/src/} => [*CORE, "load", *BINDING, *PERL],
       %r{\Acore/test/(http/|requests/|support/(standin/|guard|encode|fail_alloc))} => [*CORE, "arm64", "fuzz", "load"],
       %r{\Acore/test/} => [*CORE, "load"],
       %r{\Acore/Makefile\z} => [*CORE, "arm64", "portable"],
       %r{\Acore/fuzz/} => %w[fuzz lint],
       %r{\Acore/chaos/} => %w[core threads lint],
       %r{\Aext/bontebok/} => ["lint", *BINDING],
+      %r{\Aperl/t/psgi/} => %w[psgi lint],
+      %r{\Aperl/(t/(?!psgi/|lib/).+\.t\z|xt/)} => %w[perl lint],
+      %r{\Aperl/(t/|README|MANIFEST|cpanfile)} => ["lint", *PERL],
+      %r{\Aperl/} => ["lint", *PERL, *BOTH],
       %r{\Aload/(src/|Makefile\z)} => ["load", "warnings", "lint", *SERVERS],
       %r{\Aload/} => %w[load warnings lint],
       %r{\Alib/bontebok/cli/bench_} => %w[load unit integration timing lint],
       %r{\Alib/bontebok/((config|system|workers)/|[^/]+\z)} => ["lint", *BINDING],
       %r{\A(lib|exe)/} => ["unit", "lint", *SERVERS],
       %r{\Atest/integration/support/} => %w[integration interop timing lint],
-      %r{\Atest/conform/support/} => %w[conform unit lint],
+      %r{\Atest/conform/support/} => %w[conform integration timing unit lint],
       %r{\Atest/load/support} => %w[load timing lint],
       %r{\Atest/(unit|integration|conform|interop|timing|soak|load|portable)/} => %w[own lint],
       %r{\Atest/lint/} => %w[lint],

@@ -15,6 +15,11 @@ module Runner
     VALGRIND = { "BONTEBOK_TEST_TIME_FACTOR" => "20" }.freeze
     LONG = { "BONTEBOK_TEST_LONG" => "1" }.freeze
     KILLING = { "BONTEBOK_TEST_KILLING" => "30" }.freeze
+    # prove ends with a failure if a process has got a warning of our own files.
+    OWN_WARNINGS = {
+      "PERL5OPT" => "-MOwnWarnings",
+      "PERL5LIB" => [File.expand_path("../../../perl/t/lib", __dir__), *ENV.fetch("PERL5LIB", nil)].join(":")
+    }.freeze
 
     module_function
 
@@ -44,6 +49,10 @@ module Runner
                 jobs: -> { files("lint/*") + rubocop }, full: -> { files("lint/*", env: LONG) + rubocop }),
       Group.new("conform", "Rack and HTTP, as tables of cases",
                 jobs: ->(only = nil) { files("conform/*", only, cores: WAITING) }),
+      Group.new("perl", "the Perl binding: XS and classes, and its tarball, which is built and installed",
+                jobs: -> { perl }, full: -> { perl(env: LONG) }),
+      Group.new("psgi", "plackup with the Perl binding: Plack's suite for servers, frameworks",
+                jobs: -> { [prove("t/psgi/**/*.t")] }),
       Group.new("load", "the load tool",
                 jobs: -> { [make("load", "test")] + files("load/*", cores: WAITING) }),
       Group.new("portable", "what systems without Linux get: poll(2), one process; with --full all that can be tested",
@@ -94,6 +103,18 @@ module Runner
     def integration(only = nil, **more) = files("integration/**/*", only, processes: 4, cores: WAITING, **more)
 
     def interop(only = nil, **more) = files("interop/*", only, processes: 2, cores: WAITING, **more)
+
+    # The tests of perl/xt compile.
+    def perl(**more)
+      [prove("t/**/*.t", without: "t/psgi/**/*", cores: HALF, **more), prove("xt/*.t", **more)]
+    end
+
+    # Returns a job that runs tests in Perl. The patterns are relative to perl/.
+    def prove(pattern, without: nil, cores: 1, env: {})
+      found = Dir.glob(pattern, base: "perl") - Dir.glob(without.to_s, base: "perl")
+      Job.new("env", "--chdir=perl", "prove", "-b", "-w", "-j2", *found.sort, cores: cores,
+                                                                              env: OWN_WARNINGS.merge(env))
+    end
 
     def soak(only = nil)
       files("soak/*", only, env: LONG) + (only ? [] : [Job.new("bench/soak", "--seconds", "120")])

@@ -29,6 +29,7 @@ class EndingsTest < Support::TestCase
              "bench/faults" => [%w[hung], [:begun, SERVER, /bontebok worker/]],
              "bench/parser/run" => [[], [:begun, /\bcc1\b/, /parsers/]],
              "bench/price" => [[], [:begun, /valgrind/, CLIENT]],
+             "bench/psgi" => [[], [:begun, /core_host/, CLIENT]],
              "bench/start" => [[], [:begun, SERVER, /puma|unicorn/]] }.freeze
   # A test that waits until a signal ends it.
   WAITING = <<~'RUBY'
