@@ -17,16 +17,20 @@ module Bench
 
     # The floor, puma and unicorn.
     def few
-      run!(File.join(ROOT, "bin/setup"), "--run")
-      FileUtils.mkdir_p(File.dirname(floor))
-      compile(floor, ["bench/floor/floor.c"])
+      prepare_floor
       bundle(File.join(ROOT, GEMFILES.first))
     end
 
     def all
       few
-      compile(core_host, ["bench/floor/core_host.c", *Dir.glob("core/src/*/*.c", base: ROOT)])
+      compile_core_host
       GEMFILES.drop(1).each { |gemfile| bundle(File.join(ROOT, gemfile)) }
+    end
+
+    # The floor and core_host, for bench/psgi.
+    def psgi
+      prepare_floor
+      compile_core_host
     end
 
     # What bench/stream needs.
@@ -34,6 +38,16 @@ module Bench
       run!(File.join(ROOT, "bin/setup"), "--run")
       compile_stream_client
       bundle(File.join(ROOT, "bench/peers/stream/Gemfile"))
+    end
+
+    def prepare_floor
+      run!(File.join(ROOT, "bin/setup"), "--run")
+      FileUtils.mkdir_p(File.dirname(floor))
+      compile(floor, ["bench/floor/floor.c"])
+    end
+
+    def compile_core_host
+      compile(core_host, ["bench/floor/core_host.c", *Dir.glob("core/src/*/*.c", base: ROOT)])
     end
 
     def compile_stream_client

@@ -18,6 +18,7 @@ module Bench
     end
 
     def cpu(cell, name) = Bench.median(good(cell, name).values.map(&:cpu_us))
+    def least(cell, name) = good(cell, name).values.map(&:cpu_us).min
     def load(cell, name) = Bench.median(good(cell, name).values.map(&:load_us))
     def rate(cell, name) = Bench.median(good(cell, name).values.map(&:rate))
     def failed?(cell, name) = good(cell, name).empty?
