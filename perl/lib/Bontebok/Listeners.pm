@@ -9,8 +9,8 @@ use warnings;
 use Bontebok::SocketFile ();
 use Bontebok::UserError  qw(refuse);
 use Errno                qw(EADDRNOTAVAIL EAFNOSUPPORT);
-use Socket qw(AF_UNIX AI_PASSIVE NI_NUMERICHOST NI_NUMERICSERV SO_ACCEPTCONN SO_REUSEADDR SOCK_STREAM SOL_SOCKET getaddrinfo
-  getnameinfo sockaddr_family unpack_sockaddr_un);
+use Socket qw(AF_UNIX AI_PASSIVE NI_NUMERICHOST NI_NUMERICSERV SOCK_STREAM SOL_SOCKET SO_ACCEPTCONN SO_REUSEADDR
+  getaddrinfo getnameinfo sockaddr_family unpack_sockaddr_un);
 
 # MOST is the core's limit.
 use constant { DEFAULT_PORT => 8080, MOST => 64 };
