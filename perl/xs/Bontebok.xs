@@ -16,7 +16,7 @@ static struct bbp_core *core_of(pTHX_ SV *self)
     return core;
 }
 
-MODULE = Bontebok    PACKAGE = Bontebok::Core    PREFIX = bbp_
+MODULE = Bontebok    PACKAGE = Bontebok::Core
 
 PROTOTYPES: DISABLE
 
@@ -69,14 +69,11 @@ serve(self, app)
         struct bbp_core *core;
     CODE:
         core = core_of(aTHX_ self);
-        /* exit() clears the variables of all callers, and the server must outlive them. */
-        SvREFCNT_inc_simple_void(SvRV(self));
         PUSHSTACKi(PERLSI_UNKNOWN); /* `last` and `next` of the application find no loop of the server */
         PUTBACK;
-        bbp_core_serve(aTHX_ core, app);
+        bbp_core_serve(aTHX_ core, SvRV(self), app);
         SPAGAIN;
         POPSTACK;
-        SvREFCNT_dec(SvRV(self));
 
  # $core->drain: begins the graceful end. Connections that wait in the listeners' queues are served.
 void

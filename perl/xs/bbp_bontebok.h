@@ -253,8 +253,9 @@ struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report);
 /* Adds a listener; the binding takes over fd. env: the fixed part of the env. Raises the system's error. */
 void bbp_core_listen(pTHX_ struct bbp_core *core, int fd, HV *env, SV *name, SV *port);
 
-/* Makes the lane and its I/O thread, and serves. */
-void bbp_core_serve(pTHX_ struct bbp_core *core, SV *app);
+/* Makes the lane and its I/O thread, and serves. self: the object that owns the core. Raises if it cannot
+ * serve. */
+void bbp_core_serve(pTHX_ struct bbp_core *core, SV *self, SV *app);
 
 void bbp_core_free(pTHX_ struct bbp_core *core);
 

@@ -65,16 +65,18 @@ static void start(pTHX_ struct bbp_core *core)
     croak("Bontebok: cannot serve: %s", bb_error_text(code));
 }
 
-void bbp_core_serve(pTHX_ struct bbp_core *core, SV *app)
+void bbp_core_serve(pTHX_ struct bbp_core *core, SV *self, SV *app)
 {
     if (core->app) croak("Bontebok: serve was called twice");
     if (!bbp_begin_serving(aTHX)) croak("Bontebok: another server runs in this process");
     core->app = newSVsv(app);
     start(aTHX_ core);
+    SvREFCNT_inc_simple_void_NN(self); /* exit() clears the variables of all callers */
     bbp_signal_begin(aTHX_ core);
     bbp_serve(aTHX_ core);
     bbp_signal_end(aTHX_ core);
     bbp_end_serving();
+    SvREFCNT_dec(self);
 }
 
 void bbp_core_free(pTHX_ struct bbp_core *core)

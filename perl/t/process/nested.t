@@ -40,10 +40,14 @@ is $server->stop, 0, 'the outer server';
 $server = TestServer->start(
     sub {
         my $second = Plack::Handler::Bontebok->new(listen => ["$directory/second"]);
-        return [200, [], [eval { $second->run(sub { }); 'served' } || $@]];
+        my $result = eval { $second->run(sub { }); 'served' } || $@;
+        return [200, ['X-Descriptors' => scalar(() = glob '/proc/self/fd/*')], [$result]];
     }
 );
-like $server->get('/'), qr/\r\n\r\nBontebok: another server runs in this process/, 'a second server';
+my @refused = map { $server->get('/') } 1, 2;
+like $refused[0], qr/\r\n\r\nBontebok: another server runs in this process/, 'a second server';
+my @descriptors = map { /^X-Descriptors: ([0-9]+)/m } @refused;
+is $descriptors[1], $descriptors[0], 'it leaves no descriptor open';
 is $server->stop, 0, 'the first one';
 
 # ---- signals ----
