@@ -251,18 +251,23 @@ static bool is_handle(pTHX_ SV *body)
 
 /* ---- the whole response ---- */
 
-AV *bbp_array_of(pTHX_ SV *value)
+/* Returns a reference to this type, perhaps after overloading, or NULL. */
+static SV *reference_to(pTHX_ svtype type, int overloading, SV *value)
 {
     SvGETMAGIC(value);
-    if (SvROK(value) && SvAMAGIC(value)) value = amagic_deref_call(value, to_av_amg);
-    return SvROK(value) && SvTYPE(SvRV(value)) == SVt_PVAV ? (AV *)SvRV(value) : NULL;
+    if (SvROK(value) && SvAMAGIC(value)) value = amagic_deref_call(value, overloading);
+    return SvROK(value) && SvTYPE(SvRV(value)) == type ? value : NULL;
+}
+
+AV *bbp_array_of(pTHX_ SV *value)
+{
+    SV *reference = reference_to(aTHX_ SVt_PVAV, to_av_amg, value);
+    return reference ? (AV *)SvRV(reference) : NULL;
 }
 
 SV *bbp_code_of(pTHX_ SV *value)
 {
-    SvGETMAGIC(value);
-    if (SvROK(value) && SvAMAGIC(value)) value = amagic_deref_call(value, to_cv_amg);
-    return SvROK(value) && SvTYPE(SvRV(value)) == SVt_PVCV ? value : NULL;
+    return reference_to(aTHX_ SVt_PVCV, to_cv_amg, value);
 }
 
 void bbp_reply(pTHX_ struct bbp_core *core, AV *response)

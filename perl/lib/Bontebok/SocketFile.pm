@@ -55,9 +55,7 @@ sub _bind {
     my ($socket, $path) = @_;
     my $mask = umask 0;
     my $done = bind $socket, pack_sockaddr_un($path);
-    my $error = $!;
     umask $mask;
-    $! = $error;    ## no critic (Variables::RequireLocalizedPunctuationVars): the caller reads it
     return $done;
 }
 
