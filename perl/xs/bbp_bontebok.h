@@ -18,7 +18,9 @@
 #define BBP_BONTEBOK_H
 
 #include <bontebok.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 #define PERL_NO_GET_CONTEXT
@@ -43,6 +45,7 @@ enum bbp_name {
     BBP_REMOTE_PORT,
     BBP_CONTENT_LENGTH,
     BBP_PSGI_INPUT,
+    BBP_HARAKIRI,
     BBP_NAMES,
 };
 
@@ -51,6 +54,7 @@ enum bbp_name {
 /* A request and its response. */
 struct bbp_exchange {
     const struct bb_request *request; /* NULL: between two requests */
+    HV *env;                          /* owned; in a worker, while the application has the request */
     SV *body;                         /* owned; the body whose `close` must still be called, or NULL */
     CV *responder;                    /* owned; what the application's code reference gets, or NULL */
     SV *writer;                       /* owned; the object behind the writer, or NULL */
@@ -63,11 +67,40 @@ struct bbp_exchange {
     bool complete; /* the core has the whole response; otherwise the request ends with bb_reply_abort() */
 };
 
+struct bbp_shared;
+
+/* The words that a worker says to its master. A word is a byte. The first words are those of enum bb_tell. */
+enum bbp_word {
+    BBP_WORD_LEAVE = BB_TELLS, /* replace me: I serve until then, or I end now */
+    BBP_WORD_READY,
+    BBP_WORDS,
+};
+
+/* The orders of the master. An order is a byte, too. */
+enum bbp_order {
+    BBP_ORDER_LEAVE,  /* end, and leave the listeners' queues and the connections to the other workers */
+    BBP_ORDER_FINISH, /* every worker ends */
+    BBP_ORDER_STOP,   /* end after the current request */
+    BBP_ORDERS,
+};
+
 /* The worker and the lane of this process. */
 struct bbp_core {
     struct bb_worker *worker;
-    struct bb_lane *lane; /* NULL before bbp_serve() */
-    struct bb_scoreboard *scoreboard;
+    struct bb_lane *lane;             /* NULL before bbp_serve() */
+    struct bb_scoreboard *scoreboard; /* owned; NULL: see `shared` */
+    struct bbp_shared *shared;        /* NULL: this process serves alone */
+    int channel;                      /* owned if `shared`: the socket to the master */
+    ino_t channel_id;                 /* bbp_orders.c */
+    uint64_t graceful_timeout;        /* ms */
+    char words[BBP_WORDS];
+    char orders[BBP_ORDERS];
+    pthread_t reader; /* bbp_orders.c */
+    bool has_orders;
+    atomic_bool frees;          /* the reader ends without an order */
+    UV requests_left;           /* until this worker asks for a replacement; 0: it does not */
+    pthread_mutex_t drain_lock; /* bbp_shared_drain() */
+    bool drains_all;
     pid_t pid;
     SV *report;                       /* owned; a code reference, see Bontebok.xs */
     SV *app;                          /* owned; NULL before bbp_core_serve() */
@@ -80,10 +113,10 @@ struct bbp_core {
                           no such field was seen yet. &PL_sv_undef: the env does not show the field */
     SV *no_input;      /* owned; the psgi.input of requests without a body, or NULL */
     struct bbp_exchange exchange;
-    I32 scope;   /* depth of Perl's scopes when bbp_serve() began */
-    COP *caller; /* the statement that has called bbp_serve() */
-    bool stops;  /* bbp_serve() returns after the current request */
-    bool exits;  /* the application has called exit(); the process ends when the lane is drained */
+    I32 scope;         /* depth of Perl's scopes when bbp_serve() began */
+    COP *caller;       /* the statement that has called bbp_serve() */
+    atomic_bool stops; /* bbp_serve() returns after the current request */
+    bool exits;        /* the application has called exit(); the process ends when the lane is drained */
     bool reports_exit;
     int exit_status; /* its argument */
 };
@@ -148,9 +181,6 @@ extern volatile sig_atomic_t bbp_signal_is_deferred;
 void bbp_signal_begin(pTHX_ struct bbp_core *core);
 void bbp_signal_end(pTHX_ struct bbp_core *core);
 
-/* Blocks the signals that end the server, because the process ends already. */
-void bbp_signal_hold(void);
-
 /* Returns whether handlers may have to run. */
 bool bbp_signal_is_pending(pTHX);
 
@@ -159,6 +189,57 @@ void bbp_signal_dispatch(pTHX_ struct bbp_core *core);
 
 /* Makes what bbp_signal_dispatch() calls. */
 CV *bbp_signal_handlers(pTHX);
+
+/* ---- bbp_shared.c ---- */
+
+/* Makes what a master and its workers share, for this number of lanes. The caller owns it, and calls
+ * bbp_shared_release(). Raises the system's error. */
+struct bbp_shared *bbp_shared_new(pTHX_ unsigned lanes);
+
+/* Frees it when its last user has released it. NULL is allowed. */
+void bbp_shared_release(struct bbp_shared *shared);
+
+/* Makes the core of this process one of the workers. channel: the socket to the master; the caller still owns
+ * it. bytes: a string with the byte of each word, and of each order. Raises the system's error. */
+void bbp_shared_join(pTHX_ struct bbp_core *core, struct bbp_shared *shared, int channel, SV *bytes);
+void bbp_shared_leave(struct bbp_core *core);
+
+/* Says a word to the master, if there is one. */
+void bbp_shared_tell(struct bbp_core *core, enum bbp_word word);
+
+/* Any thread. Begins the graceful end. all: every worker ends, and this one accepts its share of the
+ * connections in the listeners' queues. Otherwise the other workers accept them. */
+void bbp_shared_drain(struct bbp_core *core, bool all);
+
+/* For the master: clears the slots of a worker that has ended, and returns the method and the path of a
+ * worker's long request. */
+void bbp_shared_clear(struct bbp_shared *shared, int pid);
+SV *bbp_shared_label(pTHX_ struct bbp_shared *shared, int pid);
+
+/* ---- bbp_orders.c ---- */
+
+/* Starts the thread that obeys the master, if there is one. Call it when the lane exists. False: the system
+ * has no thread. bbp_orders_end() ends it: call it before the lane is freed. */
+bool bbp_orders_begin(struct bbp_core *core);
+void bbp_orders_end(struct bbp_core *core);
+
+/* ---- bbp_process.c ---- */
+
+/* Blocks the signals that a master or a worker handles, or unblocks them. */
+void bbp_process_hold_signals(bool hold);
+
+/* Waits until one of these descriptors is readable, a signal has come, or the time is over; -1: no limit.
+ * Runs signal handlers. */
+void bbp_process_wait(pTHX_ AV *numbers, int ms);
+
+/* Returns "ended", "stopped" or "continued" if a child process has; NULL: nothing is new. */
+const char *bbp_process_state(pid_t pid, int *status);
+
+/* Returns a child that has ended, and for which nobody has waited; 0: there is none. */
+pid_t bbp_process_ended_child(void);
+
+/* Lets this process get TERM when its parent dies (Linux only). False: the parent has died already. */
+bool bbp_process_follow(pid_t parent);
 
 /* ---- bbp_keys.c ---- */
 
@@ -249,6 +330,9 @@ CV *bbp_serve_respond(pTHX_ struct bbp_core *core);
 
 /* Creates the worker of this process. Raises if a setting is wrong. report: a code reference. */
 struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report);
+
+/* Returns a new SV with the reason why a worker cannot have these settings, or undef. */
+SV *bbp_core_faults(pTHX_ HV *settings);
 
 /* Adds a listener; the binding takes over fd. env: the fixed part of the env. Raises the system's error. */
 void bbp_core_listen(pTHX_ struct bbp_core *core, int fd, HV *env, SV *name, SV *port);

@@ -31,12 +31,31 @@ struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report)
         croak("Bontebok: %s", bb_error_text(BB_ENOMEM));
     }
     core->worker = worker;
+    core->graceful_timeout = values.graceful_timeout;
+    (void)pthread_mutex_init(&core->drain_lock, NULL);
     core->pid = getpid();
     core->report = newSVsv(report);
     core->respond = bbp_serve_respond(aTHX_ core);
     core->run_handlers = bbp_signal_handlers(aTHX);
     bbp_env_make_names(aTHX_ core);
     return core;
+}
+
+SV *bbp_core_faults(pTHX_ HV *settings)
+{
+    char fault[BB_FAULT_MAX];
+    struct bb_settings values;
+    struct bb_worker *worker;
+    bb_settings_init(&values);
+    set_all(aTHX_ & values, settings);
+    int code = bb_access_log_check(&values, fault);
+    if (code == BB_EFORMAT) return newSVpvf("the access log: %s", fault);
+    if (code < 0) return newSVpvf("the access log %s: %s", values.access_log, Strerror(errno));
+    code = bb_worker_new(&worker, &values);
+    if (code == BB_OK) (void)bb_worker_free(worker);
+    if (code == BB_EFORMAT)
+        return newSVpvf("--trusted-proxies has no such networks: '%s'", values.trusted_proxies);
+    return code == BB_OK ? newSV(0) : newSVpv(bb_error_text(code), 0);
 }
 
 void bbp_core_listen(pTHX_ struct bbp_core *core, int fd, HV *env, SV *name, SV *port)
@@ -52,14 +71,21 @@ void bbp_core_listen(pTHX_ struct bbp_core *core, int fd, HV *env, SV *name, SV 
     core->templates[core->listeners++] = bbp_env_template(aTHX_ core, env, name, port);
 }
 
+/* A worker has the scoreboard that it shares with its siblings. */
+static int show_alone(struct bbp_core *core)
+{
+    if (core->shared) return BB_OK;
+    int code = bb_scoreboard_new(&core->scoreboard, 1);
+    if (code == BB_OK) bb_worker_scoreboard(core->worker, core->scoreboard);
+    return code;
+}
+
 static void start(pTHX_ struct bbp_core *core)
 {
-    int code = bb_scoreboard_new(&core->scoreboard, 1);
-    if (code == BB_OK) {
-        bb_worker_scoreboard(core->worker, core->scoreboard);
-        code = bb_worker_start_io_thread(core->worker);
-    }
+    int code = show_alone(core);
+    if (code == BB_OK) code = bb_worker_start_io_thread(core->worker);
     if (code == BB_OK) code = bb_lane_new(&core->lane, core->worker);
+    if (code >= 0 && !bbp_orders_begin(core)) code = BB_ENOMEM;
     if (code >= 0) return;
     bbp_end_serving();
     croak("Bontebok: cannot serve: %s", bb_error_text(code));
@@ -73,6 +99,7 @@ void bbp_core_serve(pTHX_ struct bbp_core *core, SV *self, SV *app)
     start(aTHX_ core);
     SvREFCNT_inc_simple_void_NN(self); /* exit() clears the variables of all callers */
     bbp_signal_begin(aTHX_ core);
+    bbp_shared_tell(core, BBP_WORD_READY);
     bbp_serve(aTHX_ core);
     bbp_signal_end(aTHX_ core);
     bbp_end_serving();
@@ -81,9 +108,15 @@ void bbp_core_serve(pTHX_ struct bbp_core *core, SV *self, SV *app)
 
 void bbp_core_free(pTHX_ struct bbp_core *core)
 {
-    if (!bbp_is_child(core)) bbp_signal_end(aTHX_ core);
+    if (!bbp_is_child(core)) {
+        bbp_signal_end(aTHX_ core);
+        bbp_orders_end(core);
+    }
     bb_lane_free(core->lane);
-    if (bb_worker_free(core->worker) == BB_OK) bb_scoreboard_free(core->scoreboard);
+    if (bb_worker_free(core->worker) == BB_OK) {
+        bb_scoreboard_free(core->scoreboard);
+        bbp_shared_leave(core);
+    }
     for (unsigned i = 0; i < core->listeners; i++) SvREFCNT_dec(core->templates[i]);
     for (int i = 0; i < BBP_NAMES; i++) SvREFCNT_dec(core->names[i]);
     for (int i = 0; i < BBP_IDS; i++)
@@ -93,5 +126,6 @@ void bbp_core_free(pTHX_ struct bbp_core *core)
     SvREFCNT_dec(core->run_handlers);
     SvREFCNT_dec(core->report);
     SvREFCNT_dec(core->app);
+    (void)pthread_mutex_destroy(&core->drain_lock);
     free(core);
 }

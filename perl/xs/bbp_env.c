@@ -20,7 +20,7 @@ void bbp_env_make_names(pTHX_ struct bbp_core *core)
         [BBP_SERVER_NAME] = "SERVER_NAME",         [BBP_SERVER_PORT] = "SERVER_PORT",
         [BBP_SERVER_PROTOCOL] = "SERVER_PROTOCOL", [BBP_REMOTE_ADDR] = "REMOTE_ADDR",
         [BBP_REMOTE_PORT] = "REMOTE_PORT",         [BBP_CONTENT_LENGTH] = "CONTENT_LENGTH",
-        [BBP_PSGI_INPUT] = "psgi.input",
+        [BBP_PSGI_INPUT] = "psgi.input",           [BBP_HARAKIRI] = "psgix.harakiri.commit",
     };
     for (int i = 0; i < BBP_NAMES; i++) core->names[i] = newSVpvn_share(names[i], (I32)strlen(names[i]), 0);
 }

@@ -26,6 +26,7 @@ static void call_and_reply(pTHX_ struct bbp_core *core)
         bbp_send_text(core, 400, "400 Bad Request\n");
         return;
     }
+    if (core->shared) core->exchange.env = (HV *)SvREFCNT_inc_simple_NN((SV *)env);
     SV *response = call_app(aTHX_ core, env), *code;
     if (bbp_is_child(core)) bbp_leave_child(aTHX_ EXIT_SUCCESS);
     (void)sv_2mortal(SvREFCNT_inc_NN(response)); /* an XSUB may return a value that nobody else keeps */
@@ -95,6 +96,27 @@ static void end_reply(pTHX_ struct bbp_core *core)
                NULL);
 }
 
+/* Must not raise. The application may have tied the hash, or may have restricted it (Hash::Util): then a
+ * fetch of an absent key raises. */
+static HE *harakiri_of(pTHX_ struct bbp_core *core, HV *env)
+{
+    SV *name = core->names[BBP_HARAKIRI];
+    if (mg_find((SV *)env, PERL_MAGIC_tied) || !hv_exists_ent(env, name, SvSHARED_HASH(name))) return NULL;
+    return hv_fetch_ent(env, name, 0, SvSHARED_HASH(name));
+}
+
+/* The application ends its worker by psgix.harakiri.commit (PSGI::Extensions), also in its body's close. */
+static void take_harakiri(pTHX_ struct bbp_core *core)
+{
+    if (!core->exchange.env) return;
+    SV *env = sv_2mortal((SV *)core->exchange.env);
+    core->exchange.env = NULL;
+    HE *entry = harakiri_of(aTHX_ core, (HV *)env);
+    if (!entry || !(SvROK(HeVAL(entry)) || SvTRUE_nomg(HeVAL(entry)))) return;
+    bbp_shared_tell(core, BBP_WORD_LEAVE);
+    bbp_shared_drain(core, false);
+}
+
 /* Gives the request back to the core. */
 static void end_request(pTHX_ struct bbp_core *core)
 {
@@ -103,6 +125,7 @@ static void end_request(pTHX_ struct bbp_core *core)
     exchange->streams = false;
     if (unfinished) bbp_report_failure(aTHX_ core, ": the writer was not closed", NULL);
     bbp_stream_detach(aTHX_ core);
+    take_harakiri(aTHX_ core);
     if (exchange->complete && !exchange->gone)
         end_reply(aTHX_ core);
     else
@@ -136,6 +159,12 @@ static void be_idle(pTHX_ struct bbp_core *core)
     (void)bb_lane_wait(core->lane);
 }
 
+/* At its limit of requests, a worker asks for a replacement, and serves until then. */
+static void count_request(struct bbp_core *core)
+{
+    if (core->requests_left > 0 && --core->requests_left == 0) bbp_shared_tell(core, BBP_WORD_LEAVE);
+}
+
 static void serve_requests(pTHX_ struct bbp_core *core)
 {
     const struct bb_request *request;
@@ -143,9 +172,10 @@ static void serve_requests(pTHX_ struct bbp_core *core)
     /* Signals that have come before bbp_signal_begin() do not end a wait. */
     if (bbp_signal_is_pending(aTHX)) bbp_signal_dispatch(aTHX_ core);
     while (!core->stops && (code = bb_lane_next(core->lane, &request)) != BB_DRAINED) {
-        if (code == BB_OK)
+        if (code == BB_OK) {
             serve_request(aTHX_ core, request);
-        else if (code == BB_AGAIN)
+            count_request(core);
+        } else if (code == BB_AGAIN)
             be_idle(aTHX_ core);
         else
             bbp_report_events(aTHX_ core);
@@ -190,7 +220,8 @@ static void take_exit(pTHX_ struct bbp_core *core)
         if (core->exchange.body) close_body(aTHX_ core);
         end_request(aTHX_ core);
     }
-    bb_worker_drain(core->worker, BB_QUEUE_TAKE);
+    bbp_shared_tell(core, BBP_WORD_LEAVE);
+    bbp_shared_drain(core, false);
 }
 
 /* The reasons for which Perl jumps to the innermost JMPENV_PUSH (perl's cop.h). */
@@ -214,6 +245,6 @@ void bbp_serve(pTHX_ struct bbp_core *core)
     JMPENV_POP;
     bbp_signal_is_deferred = false;
     if (!core->exits) return;
-    bbp_signal_hold();
+    bbp_process_hold_signals(true); /* Perl restores other handlers while it ends */
     my_exit((U32)core->exit_status);
 }

@@ -156,17 +156,6 @@ void bbp_signal_end(pTHX_ struct bbp_core *core)
     waiting = NULL;
 }
 
-/* Perl restores the default handlers while it ends, and a late TERM would then change the exit status. */
-void bbp_signal_hold(void)
-{
-    sigset_t set;
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGQUIT);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
 /* ---- Perl's handlers ---- */
 
 static XSPROTO(run_handlers)

@@ -1,11 +1,13 @@
 package Bontebok::Listeners;
 
-# The sockets on which the server listens. The core gets copies of them. The files of unix sockets are removed when an
+# The sockets on which the server listens: those of another program (Bontebok::Inherited), of the caller, or its own.
+# The core gets copies of them. The files of the server's own unix sockets are removed by remove_files, or when an
 # object of this class is destroyed (Bontebok::SocketFile).
 
 use strict;
 use warnings;
 
+use Bontebok::Inherited  ();
 use Bontebok::SocketFile ();
 use Bontebok::UserError  qw(refuse);
 use Errno                qw(EADDRNOTAVAIL EAFNOSUPPORT);
@@ -19,13 +21,16 @@ use constant { DEFAULT_PORT => 8080, MOST => 64 };
 sub open {    ## no critic (Subroutines::ProhibitBuiltinHomonyms)
     my ($class, $options) = @_;
     my $self = bless { listeners => [], files => [], backlog => $options->get('backlog') }, $class;
-    my $given = $options->get('listen_sock');
+    my $given     = $options->get('listen_sock');
+    my @inherited = $given ? () : Bontebok::Inherited::take();
     if ($given) {
-        $self->_adopt($given);
+        $self->_adopt($given, '--listen-sock');
+    } elsif (@inherited) {    # plackup always passes an address, so it does not count
+        $self->_adopt(@$_) for @inherited;
     } else {
         $self->_listen($_) for _addresses($options);
     }
-    @{ $self->{listeners} } <= MOST or refuse("--listen: there are more than @{[MOST]} addresses");
+    @{ $self->{listeners} } <= MOST or refuse("there are more than @{[MOST]} addresses to listen on");
     return $self;
 }
 
@@ -39,6 +44,15 @@ sub close {    ## no critic (Subroutines::ProhibitBuiltinHomonyms)
     delete $_->{socket} for @{ $self->{listeners} };
     return;
 }
+
+# Closes also a socket of the caller: a worker never returns to the caller.
+sub close_all {
+    my ($self) = @_;
+    CORE::close(delete $_->{socket}) for @{ $self->{listeners} };
+    return;
+}
+
+sub remove_files { @{ $_[0]{files} } = (); return }
 
 # ---- addresses ----
 
@@ -113,20 +127,21 @@ sub _listen_on_path {
     return;
 }
 
-# ---- a socket of the caller ----
+# ---- a socket of the caller, or of another program ----
 
+# source: its name for messages.
 sub _adopt {
-    my ($self, $socket) = @_;
-    defined eval { fileno $socket } or refuse('--listen-sock must be an open socket');
-    my $name = getsockname $socket or refuse("--listen-sock: $!");
+    my ($self, $socket, $source) = @_;
+    defined eval { fileno $socket } or refuse("$source must be an open socket");
+    my $name = getsockname $socket or refuse("$source: $!");
     my $listens = getsockopt $socket, SOL_SOCKET, SO_ACCEPTCONN;
-    $listens && unpack 'i', $listens or refuse('--listen-sock must be a socket that listens');
+    $listens && unpack 'i', $listens or refuse("$source must be a socket that listens");
     if (sockaddr_family($name) == AF_UNIX) {
         my $path = unpack_sockaddr_un($name);
         return $self->_add($socket, 'localhost', length $path ? $path : 'unix');
     }
     my ($error, $host, $port) = getnameinfo($name, NI_NUMERICHOST | NI_NUMERICSERV);
-    refuse("--listen-sock: $error") if $error;
+    refuse("$source: $error") if $error;
     return $self->_add($socket, $host, $port);
 }
 

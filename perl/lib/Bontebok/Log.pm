@@ -22,6 +22,27 @@ sub report {
     return;
 }
 
+# For the master, which must not wait for the log's reader: then no signal would reach it, and nobody would look after
+# the workers. A line that the reader does not take at once is lost.
+my $lost = 0;
+
+sub report_at_once {
+    my ($level, $message) = @_;
+    return ++$lost unless _is_writable();
+    $message .= " (earlier lines are lost, because nobody reads the log: $lost)" if $lost;
+    $lost = 0;
+    return report($level, $message);
+}
+
+# A pipe is writable if a line of the master fits.
+sub _is_writable {
+    my $descriptor = tied *STDERR ? undef : fileno STDERR;
+    return 1 if !defined $descriptor || $descriptor < 0;
+    vec(my $set = '', $descriptor, 1) = 1;
+    my $count = select undef, $set, undef, 0;
+    return $count;
+}
+
 # An object may have no text: its overloading may die.
 sub _text_of {
     my ($exception) = @_;

@@ -8,35 +8,51 @@ use warnings;
 
 use Bontebok            ();
 use Bontebok::UserError qw(refuse);
-use List::Util          qw(min);
+use List::Util          qw(max min);
 
-# Options and their defaults.
+# Options and their defaults. The other options are settings of the core.
 my %DEFAULTS = (
-    listen             => undef,
-    listen_sock        => undef,
-    host               => undef,
-    port               => undef,
-    socket             => undef,
-    backlog            => 1024,
-    max_workers        => 0,
-    timeout            => 300,
-    keepalive          => 1,
-    keepalive_timeout  => 75,
-    max_keepalive_reqs => 0,
-    server_software    => undef,
-    server_ready       => undef,
+    listen               => undef,
+    listen_sock          => undef,
+    host                 => undef,
+    port                 => undef,
+    socket               => undef,
+    backlog              => 1024,
+    max_workers          => 10,
+    max_reqs_per_child   => 1000,
+    min_reqs_per_child   => undef,
+    spawn_interval       => 0,
+    err_respawn_interval => 1,
+    graceful_timeout     => 30,
+    child_exit           => undef,
+    timeout              => 300,
+    keepalive            => 1,
+    keepalive_timeout    => 75,
+    max_keepalive_reqs   => 0,
+    server_software      => undef,
+    server_ready         => undef,
 );
 
-# Options that are settings of the core (bontebok_settings.h).
+# Names that Starlet and Gazelle know, too.
+my %ALIASES = (workers => 'max_workers', max_requests => 'max_reqs_per_child');
+
+# Options that are settings of the core by other names (bontebok_settings.h), or several of them.
 my %SETTINGS = (
     timeout            => [qw(header_timeout body_timeout write_timeout)],
-    keepalive_timeout  => [qw(keepalive_timeout)],
     max_keepalive_reqs => [qw(max_keepalive_requests)],
     server_software    => [qw(server_name)],
 );
 
-# The message about an unknown option proposes a name at most so far away, or a name that contains the unknown one.
-use constant NEAR => 3;
+# Settings of the core that have no effect here, or have another name.
+my %ABSENT = map { $_ => 1 } qw(server_name max_keepalive_requests request_timeout_soft worker_timeout x_sendfile
+  unbuffered_bodies);
+
+my @NUMBERS = ([backlog => 1], [max_workers => 0], [max_reqs_per_child => 0], [min_reqs_per_child => 1]);
+my @TIMES   = qw(spawn_interval err_respawn_interval);
+
+# MOST_WORKERS: more are a mistake. NEAR: the message about an unknown option proposes a name at most so far away, or a
+# name that contains the unknown one.
+use constant { MOST_WORKERS => 1000, NEAR => 3 };
 
 # given: a hash reference; names with "-" or "_". Dies with a message for the user.
 sub new {
@@ -44,7 +60,8 @@ sub new {
     my $self = bless {%DEFAULTS}, $class;
     for my $key (sort keys %$given) {
         (my $name = $key) =~ tr/-/_/;
-        exists $DEFAULTS{$name} or refuse(_unknown($key));
+        $name = $ALIASES{$name} // $name;
+        exists $DEFAULTS{$name} || _is_setting($name) or refuse(_unknown($key));
         $self->{$name} = $given->{$key} if defined $given->{$key};
     }
     $self->_check;
@@ -53,51 +70,96 @@ sub new {
 
 sub get { return $_[0]{ $_[1] } }
 
+# The value of a time, in seconds.
+sub seconds { return Bontebok::Core::seconds("$_[0]{ $_[1] }") }
+
 # The core's settings, as text.
 sub settings {
     my ($self) = @_;
     my %settings;
-    for my $name (sort keys %SETTINGS) {
-        defined $self->{$name} or next;
+    for my $name (grep { defined $self->{$_} } sort keys %SETTINGS) {
         $settings{$_} = "$self->{$name}" for @{ $SETTINGS{$name} };
     }
+    $settings{$_} = "$self->{$_}" for grep { defined $self->{$_} && _is_setting($_) } keys %$self;
     $settings{max_keepalive_requests} = 1 unless $self->{keepalive};
+    $settings{trusted_proxies} = '' if ($settings{trusted_proxies} // '') eq 'none';
     return \%settings;
 }
 
+# After how many requests this worker is replaced; 0: never. Call it in each worker: the number is random, because
+# otherwise all workers would be replaced at the same time.
+sub requests_per_child {
+    my ($self) = @_;
+    my $most  = $self->{max_reqs_per_child};
+    my $least = min($most, $self->{min_reqs_per_child} // max(1, int($most * 3 / 4)));
+    return $most - int rand($most - $least + 1);
+}
+
+sub _is_setting { return !exists $ABSENT{ $_[0] } && Bontebok::Core::has_setting($_[0]) }
+
+# ---- values ----
+
 sub _check {
     my ($self) = @_;
-    for my $name (sort keys %SETTINGS) {
-        defined $self->{$name} or next;
-        my $fault = Bontebok::Core::fault($SETTINGS{$name}[0], "$self->{$name}");
-        refuse(_option($name) . " $fault, not '$self->{$name}'") if defined $fault;
-    }
+    $self->_check_setting($_, $SETTINGS{$_}[0]) for sort keys %SETTINGS;
+    $self->_check_setting($_, $_) for grep { _is_setting($_) } sort keys %$self;
+    $self->_check_setting($_, 'graceful_timeout') for @TIMES;
+    $self->_check_number(@$_) for @NUMBERS;
     $self->_check_switch('keepalive');
     ($self->{server_software} // '') =~ /[^\t\x20-\x7e\x80-\xff]/
       and refuse('--server-software must not have control characters');
-    $self->_check_number('backlog', 1);
-    $self->_check_number('max_workers', 0);
-    $self->{max_workers} == 0
-      or refuse('--max-workers must be 0: this version serves in one process');
     !defined $self->{server_ready} || ref $self->{server_ready} eq 'CODE'
       or refuse('--server-ready must be a code reference');
-    return;
+    $self->_check_child_exit if defined $self->{child_exit};
+    $self->{max_workers} <= MOST_WORKERS or refuse("--max-workers must be at most @{[MOST_WORKERS]}");
+    $self->_check_paths;
+    my $fault = Bontebok::Core::faults($self->settings) // return;
+    refuse($fault);
+}
+
+sub _check_setting {
+    my ($self, $name, $setting) = @_;
+    my $value = $self->{$name} // return;
+    my $fault = Bontebok::Core::fault($setting, "$value") // return;
+    # plackup passes an empty text for --disable-NAME.
+    return $self->{$name} = 'off' if $value eq '' && !defined Bontebok::Core::fault($setting, 'off');
+    refuse(_option($name) . " $fault, not '$value'");
 }
 
 sub _check_number {
     my ($self, $name, $least) = @_;
-    my $value = $self->{$name};
-    return if $value =~ /\A[0-9]{1,9}\z/ && $value >= $least;
+    my $value = $self->{$name} // return;
+    return if $value =~ /\A[0-9]{1,15}\z/ && $value >= $least;
     refuse(_option($name) . " must be a whole number from $least on, not '$value'");
 }
 
-# plackup passes an empty text for --disable-NAME, and 1 for --enable-NAME.
+# plackup passes 1 for --enable-NAME.
 sub _check_switch {
     my ($self, $name) = @_;
     my $value = lc $self->{$name};
     $value =~ /\A(?:true|yes|on|1|false|no|off|0|)\z/
       or refuse(_option($name) . " must be true or false, not '$self->{$name}'");
     $self->{$name} = $value =~ /\A(?:true|yes|on|1)\z/;
+    return;
+}
+
+sub _check_paths {
+    my ($self) = @_;
+    for my $name (grep { ($self->{$_} // '/') !~ m{\A/} } qw(ready_path live_path)) {
+        refuse(_option($name) . " must begin with /, not '$self->{$name}'");
+    }
+    my $directory = $self->{spool_dir} // return;
+    -d $directory && -w _ or refuse("--spool-dir $directory is no directory that this process may write to");
+    return;
+}
+
+# From the command line it is a text, as for Starlet and Gazelle.
+sub _check_child_exit {
+    my ($self) = @_;
+    my $code = $self->{child_exit};
+    $code = eval "package main; $code" unless ref $code;    ## no critic (ProhibitStringyEval): the user's own code
+    ref $code eq 'CODE' or refuse('--child-exit must be the text of a code reference, such as "sub { ... }"');
+    $self->{child_exit} = $code;
     return;
 }
 
@@ -112,8 +174,9 @@ sub _option {
 sub _unknown {
     my ($key) = @_;
     (my $name = $key) =~ tr/-/_/;
-    my %distance = map { $_ => index($_, $name) >= 0 ? 0 : _distance($name, $_) } keys %DEFAULTS;
-    my ($nearest) = sort { $distance{$a} <=> $distance{$b} || $a cmp $b } keys %distance;
+    my %distance = map { $_ => index($_, $name) >= 0 ? 0 : _distance($name, $_) } keys %DEFAULTS, keys %ALIASES;
+    my ($nearest) =
+      sort { $distance{$a} <=> $distance{$b} || length $a <=> length $b || $a cmp $b } keys %distance;
     my $text = 'unknown option ' . _option($key);
     $text .= '; the nearest one is ' . _option($nearest) if $distance{$nearest} <= NEAR;
     return $text;

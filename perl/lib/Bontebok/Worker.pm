@@ -1,52 +1,76 @@
 package Bontebok::Worker;
 
-# Serves the application in this process, until a signal ends it. TERM and QUIT: the server answers all requests that
-# have come, and ends. INT: it ends after the current request. A second INT ends the process at once.
+# Serves the application in this process: the only process of the server, or one of several workers of a master
+# (Bontebok::Prefork).
+#
+# The only process: TERM and QUIT: the server answers all requests that have come, and ends. INT: it ends after the
+# current request. A second INT ends the process at once.
+#
+# A worker ends when the master orders it (xs/bbp_orders.c). TERM and QUIT: the worker asks the master for a
+# replacement; if the master has died, it finishes. INT and HUP: nothing, because a terminal sends them to all
+# processes.
 
 use strict;
 use warnings;
 
-use Bontebok      ();
-use Bontebok::Log ();
-use IO::Handle    ();
-use POSIX         ();
+use Bontebok          ();
+use Bontebok::Child   ();
+use Bontebok::Log     ();
+use Bontebok::Signals ();
+use IO::Handle        ();
+use POSIX             ();
 
 # PSGI's booleans. A copy of an integer costs less than a copy of perl's own booleans.
 use constant { TRUE => 1, FALSE => 0 };
 
-# listeners: Bontebok::Listeners, which closes its sockets here. Dies with a message for the user if a setting is wrong.
+# listeners: Bontebok::Listeners. The core gets copies of its sockets. Dies with a message for the user if a setting is
+# wrong. parent: the process ID of the master; undef: this is the only process.
 sub new {
-    my ($class, $options, $listeners) = @_;
+    my ($class, $options, $listeners, $parent) = @_;
     my $core = Bontebok::Core->new($options->settings, \&Bontebok::Log::report);
-    my $env  = _env($options);
+    my $env  = _env($options, defined $parent ? TRUE : FALSE);
     for my $listener ($listeners->all) {
         my $fd = POSIX::dup(fileno $listener->{socket}) // die "bontebok: cannot listen: $!\n";
         $core->listen($fd, $env, $listener->{name}, $listener->{port});
     }
-    $listeners->close;
-    return bless { core => $core }, $class;
+    return bless { core => $core, parent => $parent }, $class;
+}
+
+# Becomes a worker of the master. shared: Bontebok::Shared. channel: the socket to the master. requests: the limit.
+sub join {    ## no critic (Subroutines::ProhibitBuiltinHomonyms)
+    my ($self, $shared, $channel, $requests) = @_;
+    $self->{core}->join($shared, fileno $channel, Bontebok::Child::BYTES, $requests);
+    return;
 }
 
 # ready: a code reference that is called when the handlers are set, because a signal may follow at once.
-# Handlers are set without `local`: exit() would restore the former ones while the server still answers requests.
 sub run {
     my ($self, $app, $ready) = @_;
-    my $core     = $self->{core};
-    my @harmless = grep { exists $SIG{$_} } qw(PIPE XFSZ);
-    my %former   = map  { $_ => $SIG{$_} } qw(TERM QUIT INT), @harmless;
-    $SIG{TERM} = $SIG{QUIT} = _handler(sub { $core->drain });
-    $SIG{INT}  = _handler(sub { $SIG{INT} = 'DEFAULT'; $core->stop });
-    # The default would end the process after a write to a closed pipe, or past the limit of a file's size. A handler is
-    # set, and not IGNORE, because commands that the application executes get the default again.
-    for my $name (@harmless) {
-        $SIG{$name} = sub { } if _is_default($former{$name});
-    }
+    my @handlers = defined $self->{parent} ? $self->_handlers_of_worker : $self->_handlers;
+    my $former   = Bontebok::Signals::set(@handlers, Bontebok::Signals::harmless());
     STDERR->autoflush(1);    # psgi.errors is unbuffered, also if the application has pushed a layer on it
-    my $done = eval { $ready->(); $core->serve($app); 1 };
+    my $done = eval { $ready->(); $self->{core}->serve($app); 1 };
     my $error = $@;
-    $SIG{$_} = $former{$_} // 'DEFAULT' for keys %former;
+    Bontebok::Signals::restore($former) unless defined $self->{parent};    # a worker's process ends now
     die $error unless $done;    ## no critic (ErrorHandling::RequireCarping): the exception of the caller's code
     return;
+}
+
+# ---- signals ----
+
+sub _handlers {
+    my ($self) = @_;
+    my $core  = $self->{core};
+    my $drain = _handler(sub { $core->drain(1) });
+    return (TERM => $drain, QUIT => $drain, INT => _handler(sub { $SIG{INT} = 'DEFAULT'; $core->stop }));
+}
+
+sub _handlers_of_worker {
+    my ($self) = @_;
+    my ($core, $parent) = @{$self}{qw(core parent)};
+    my $ask = _handler(sub { getppid == $parent ? $core->ask : $core->drain(1) });
+    my $nothing = _handler(sub { });
+    return (TERM => $ask, QUIT => $ask, INT => $nothing, HUP => $nothing);
 }
 
 # Processes that the application forks inherit the handler, but a signal ends them as if there were none.
@@ -61,14 +85,9 @@ sub _handler {
     };
 }
 
-sub _is_default {
-    my ($handler) = @_;
-    return !defined $handler || $handler eq '' || $handler eq 'DEFAULT';
-}
-
 # The part of the env that is the same for all requests. The application gets copies of the values.
 sub _env {
-    my ($options) = @_;
+    my ($options, $multiprocess) = @_;
     my $version = [1, 1];
     Internals::SvREADONLY($_, 1) for @$version;
     Internals::SvREADONLY(@$version, 1);
@@ -80,11 +99,12 @@ sub _env {
         'psgi.url_scheme'       => 'http',
         'psgi.errors'           => \*STDERR,
         'psgi.multithread'      => FALSE,
-        'psgi.multiprocess'     => FALSE,
+        'psgi.multiprocess'     => $multiprocess,
         'psgi.run_once'         => FALSE,
         'psgi.nonblocking'      => FALSE,
         'psgi.streaming'        => TRUE,
         'psgix.input.buffered'  => TRUE,
+        $multiprocess ? ('psgix.harakiri' => TRUE) : (),
     };
 }
 

@@ -19,7 +19,7 @@ module Lint
         [["ext/bontebok/rb_lane.c", "a thread serves this lane"], ["perl/xs/Bontebok.xs", "CLONE_SKIP(class)"]],
       "Returns BB_OK; BB_AGAIN: a stalled disk blocks the I/O thread" =>
         [["ext/bontebok/rb_worker.c", "bool freed = worker->pid != getpid() || bb_worker_free(worker->core) == BB_OK"],
-         ["perl/xs/bbp_core.c", "if (bb_worker_free(core->worker) == BB_OK) bb_scoreboard_free(core->scoreboard);"]],
+         ["perl/xs/bbp_core.c", "if (bb_worker_free(core->worker) == BB_OK) {"]],
       "The host must end a request before it asks for the next one." =>
         [["ext/bontebok/rb_serve.c", "bb_reply_end(core) == BB_ESHORT"],
          ["perl/xs/bbp_serve.c", "bb_reply_end(core->lane)"]],

@@ -52,6 +52,8 @@ module Lint
     BINDINGS = %w[ext/bontebok perl/xs].freeze
     # Headers that a binding may not include. A binding passes descriptors on. It does not read, write or poll them.
     BINDING_NEVER = %w[sys/epoll.h sys/uio.h poll.h netinet/tcp.h].freeze
+    # A file that waits for processes, and not for clients, with the header that it may include.
+    WAITS_FOR_PROCESSES = { "perl/xs/bbp_process.c" => "poll.h" }.freeze
     # Headers of host languages.
     HOST_HEADERS = %r{\A(ruby(/|\.h\z)|rb_|(EXTERN|perl|XSUB|ppport)\.h\z|bbp_)}
 

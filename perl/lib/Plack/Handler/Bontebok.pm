@@ -4,22 +4,41 @@ use 5.016;
 use strict;
 use warnings;
 
-use Bontebok::Listeners ();
-use Bontebok::Options   ();
-use Bontebok::Worker    ();
+use Bontebok::Listeners  ();
+use Bontebok::Options    ();
+use Bontebok::Prefork    ();
+use Bontebok::UserError  ();
+use Bontebok::Worker     ();
+use Bontebok::WorkerLife ();
 
-# Dies with a message for the user if an option is wrong.
+# With PLACK_SERVER, plackup serves with another handler if this method dies. So a wrong option is reported by run.
 sub new {
     my ($class, %given) = @_;
-    return bless { options => Bontebok::Options->new(\%given) }, $class;
+    my $options = eval { Bontebok::Options->new(\%given) };
+    return bless { options => $options, refusal => $options ? undef : $@ }, $class;
 }
 
+# Dies with a message for the user if an option is wrong, or if the server cannot listen. plackup -L Delayed sets
+# psgi_app_builder: code that makes the application. Each process that serves calls it.
 sub run {
     my ($self, $app) = @_;
-    my $options   = $self->{options};
+    my $options   = $self->{options} // Bontebok::UserError::refuse_again($self->{refusal});
     my $listeners = Bontebok::Listeners->open($options);
-    my $worker    = Bontebok::Worker->new($options, $listeners);
-    $worker->run($app, sub { $self->_announce($listeners) });
+    my $build     = $self->{psgi_app_builder} // sub { $app };
+    my $announce  = sub { $self->_announce($listeners) };
+    return _serve_alone($options, $listeners, $build, $announce)
+      if $options->get('max_workers') == 0 || !Bontebok::Shared::is_possible();
+    my $life = Bontebok::WorkerLife->new($self, $options, $listeners, $build);
+    Bontebok::Prefork->new($options, $listeners, work => sub { $life->live(@_) }, ready => $announce)->run;
+    return;
+}
+
+sub _serve_alone {
+    my ($options, $listeners, $build, $announce) = @_;
+    my $app    = $build->();
+    my $worker = Bontebok::Worker->new($options, $listeners);
+    $listeners->close;
+    $worker->run($app, $announce);
     return;
 }
 
