@@ -58,7 +58,7 @@ sub serve {
         kill 'TERM', $pid;
         POSIX::_exit(0);
     };
-    Plack::Handler::Bontebok->new(listen => ["$directory/sock"], server_ready => $ready)->run($app);
+    Plack::Handler::Bontebok->new(max_workers => 0, listen => ["$directory/sock"], server_ready => $ready)->run($app);
     wait;
     return;
 }

@@ -15,7 +15,8 @@ use Time::HiRes ();
 # Seconds after which a test fails that waits for the server.
 use constant LIMIT => 20;
 
-# app: a code reference. options: as for plackup, for example (keepalive => 0). Returns when the server listens.
+# app: a code reference. options: as for plackup, for example (keepalive => 0). By default one process serves. Returns
+# when the server listens.
 sub start {
     my ($class, $app, %options) = @_;
     my $directory = File::Temp->newdir;
@@ -33,9 +34,11 @@ sub _serve {
     close $ready;
     open STDERR, '>>', "$self->{directory}/log" or POSIX::_exit(1);
     STDERR->autoflush(1);
-    my $announce = sub { syswrite $says, "ready\n"; close $says };
+    my $also     = delete $options{server_ready} // sub { };
+    my $announce = sub { syswrite $says, "ready\n"; close $says; $also->(@_) };
     my $done     = eval {
-        Plack::Handler::Bontebok->new(listen => [$self->{path}], server_ready => $announce, %options)->run($app);
+        my @given = (listen => [$self->{path}], max_workers => 0, server_ready => $announce, %options);
+        Plack::Handler::Bontebok->new(@given)->run($app);
         1;
     };
     print STDERR $@ unless $done;

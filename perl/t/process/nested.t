@@ -25,7 +25,8 @@ my $server = TestServer->start(
     sub {
         my $pid = fork // die "fork: $!";
         return [200, [], [$pid]] if $pid;
-        Plack::Handler::Bontebok->new(listen => ["$directory/inner"])->run(sub { [200, [], ['inner']] });
+        Plack::Handler::Bontebok->new(max_workers => 0, listen => ["$directory/inner"])
+          ->run(sub { [200, [], ['inner']] });
         POSIX::_exit(0);
     }
 );
@@ -39,7 +40,7 @@ is $server->stop, 0, 'the outer server';
 
 $server = TestServer->start(
     sub {
-        my $second = Plack::Handler::Bontebok->new(listen => ["$directory/second"]);
+        my $second = Plack::Handler::Bontebok->new(max_workers => 0, listen => ["$directory/second"]);
         my $result = eval { $second->run(sub { }); 'served' } || $@;
         return [200, ['X-Descriptors' => scalar(() = glob '/proc/self/fd/*')], [$result]];
     }
@@ -58,7 +59,7 @@ is $server->stop, 0, 'the first one';
     if (!$pid) {
         my $run = 'use strict; use warnings; use Plack::Handler::Bontebok; $SIG{USR1} = sub { die "usr1\n" };'
           . 'open STDERR, ">", "/dev/null";'
-          . 'Plack::Handler::Bontebok->new(listen => [shift])->run(sub { [200, [], ["a"]] })';
+          . 'Plack::Handler::Bontebok->new(max_workers => 0, listen => [shift])->run(sub { [200, [], ["a"]] })';
         exec $^X, (map { "-I$_" } @INC), '-e', $run, "$directory/unsafe" or POSIX::_exit(1);
     }
     ok TestServer::eventually { get_at("$directory/unsafe") }, 'a server with unsafe signals';
@@ -73,7 +74,11 @@ is $server->stop, 0, 'the first one';
 
 my $before = sub { };
 $SIG{TERM} = $before;
-my $handler = Plack::Handler::Bontebok->new(listen => ["$directory/ready"], server_ready => sub { die "not ready\n" });
+my $handler = Plack::Handler::Bontebok->new(
+    max_workers  => 0,
+    listen       => ["$directory/ready"],
+    server_ready => sub { die "not ready\n" },
+);
 ok !eval { $handler->run(sub { }); 1 }, 'server_ready dies';
 is $@, "not ready\n", 'its exception';
 is $SIG{TERM}, $before, 'the former handler';

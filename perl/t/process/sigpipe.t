@@ -74,6 +74,7 @@ if (!$child) {
     $SIG{XFSZ} = 'IGNORE';
     my $before  = join ' ', map { $SIG{$_} // 'DEFAULT' } qw(TERM QUIT INT PIPE XFSZ);
     my $handler = Plack::Handler::Bontebok->new(
+        max_workers => 0,
         listen       => [$server->path . '.other'],
         server_ready => sub { kill QUIT => $$ }
     );

@@ -149,7 +149,7 @@ my $ready = sub {
     kill 'TERM', $pid;
     POSIX::_exit($done ? 0 : 1);
 };
-Plack::Handler::Bontebok->new(listen => ["$directory/sock"], server_ready => $ready)->run(\&app);
+Plack::Handler::Bontebok->new(max_workers => 0, listen => ["$directory/sock"], server_ready => $ready)->run(\&app);
 wait;
 is $?, 0, 'run in this process: the response';
 is_deeply [@SIG{qw(TERM INT QUIT)}], ['IGNORE', $handler, 'DEFAULT'], 'run in this process: the signal handlers';

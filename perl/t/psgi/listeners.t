@@ -77,7 +77,7 @@ my @wrong = (
     [['--socket', "$directory/a/b"]         => "--listen $directory/a/b: No such file or directory"],
     [['--socket', "$directory/file/b"]      => "--listen $directory/file/b: Not a directory"],
     [['--listen', $long]                    => "--listen $long: a path has at most 107 bytes"],
-    [[map { ('--listen', "$directory/n$_") } 1 .. 65] => '--listen: there are more than 64 addresses'],
+    [[map { ('--listen', "$directory/n$_") } 1 .. 65] => 'there are more than 64 addresses to listen on'],
     [['--listen', "$directory/first", '--listen', $taken_path] => "--listen $taken_path: another server listens there"],
 );
 for my $row (@wrong) {

@@ -10,6 +10,7 @@ use Command                  ();
 use EnvServer                ();
 use IO::Poll                 qw(POLLHUP);
 use Plack::Handler::Bontebok ();
+use Plack::Loader            ();
 use Test::More;
 
 # ---- mistakes ----
@@ -20,7 +21,7 @@ my @wrong  = (
     [['--timout=3']                  => 'unknown option --timout; the nearest one is --timeout'],
     [['--keep-alive=0']              => 'unknown option --keep-alive; the nearest one is --keepalive'],
     [['--keep_alive=0']              => 'unknown option --keep-alive; the nearest one is --keepalive'],
-    [['--workers', 3]                => 'unknown option --workers; the nearest one is --max-workers'],
+    [['--worker', 3]                 => 'unknown option --worker; the nearest one is --workers'],
     [['--MAX-WORKERS=0']             => 'unknown option --MAX-WORKERS'],
     [['--Timeout=3']                 => 'unknown option --Timeout; the nearest one is --timeout'],
     [['--disable-keepalives']        => 'unknown option --keepalives; the nearest one is --keepalive'],
@@ -35,7 +36,6 @@ my @wrong  = (
     [['--keepalive=maybe']           => "--keepalive must be true or false, not 'maybe'"],
     [['--max-keepalive-reqs=-3']     => "--max-keepalive-reqs $number, not '-3'"],
     [['--max-keepalive-reqs=3.5']    => "--max-keepalive-reqs $number, not '3.5'"],
-    [['--max-workers=4']             => '--max-workers must be 0: this version serves in one process'],
     [['--max_workers', 'x']          => "--max-workers $number from 0 on, not 'x'"],
     [['--backlog=0']                 => "--backlog $number from 1 on, not '0'"],
     [['--backlog=1k']                => "--backlog $number from 1 on, not '1k'"],
@@ -52,16 +52,25 @@ for my $row (@wrong) {
 }
 
 # A program can catch the message.
-for my $row (['max-workers' => 2, qr/\Abontebok: --max-workers must be 0/], [nothing => 1, qr/\Abontebok: unknown/]) {
+for my $row (
+    ['max-workers' => -2, qr/\Abontebok: --max-workers must be a whole/],
+    [nothing => 1, qr/\Abontebok: unknown/],
+  ) {
     my ($name, $value, $expected) = @$row;
-    ok !eval { Plack::Handler::Bontebok->new($name => $value); 1 }, "$name: an exception";
+    ok !eval { Plack::Handler::Bontebok->new($name => $value)->run(sub { }); 1 }, "$name: an exception";
     like $@, $expected, "$name: the message";
+}
+
+# plackup without -s: Plack::Loader takes another handler if this one cannot be made.
+{
+    local $ENV{PLACK_SERVER} = 'Bontebok';
+    isa_ok(Plack::Loader->auto(timout => 3), 'Plack::Handler::Bontebok', 'PLACK_SERVER and an unknown option');
 }
 
 # ---- the core's settings ----
 
 my %defaults = (header_timeout => 300, body_timeout => 300, write_timeout => 300, keepalive_timeout => 75,
-    max_keepalive_requests => 0);
+    max_keepalive_requests => 0, graceful_timeout => 30);
 my @settings = (
     [{}                           => {}],
     [{ timeout => undef }         => {}],
@@ -149,7 +158,7 @@ my $code = sub { $ready = "$_[0]{host} $_[0]{port} $_[0]{proto} $_[0]{server_sof
 my $path = $server->directory . '/other';
 for my $row ([{}, 'Plack::Handler::Bontebok'], [{ server_software => 'Me/2' }, 'Me/2']) {
     my ($given, $software) = @$row;
-    Plack::Handler::Bontebok->new('server-ready' => $code, listen => $path, %$given)->run(sub { });
+    Plack::Handler::Bontebok->new(max_workers => 0, 'server-ready' => $code, listen => $path, %$given)->run(sub { });
     is $ready, "localhost $path http $software", "what server_ready gets: $software";
     ok !-e $path, 'the server ends by the signal of server_ready';
 }

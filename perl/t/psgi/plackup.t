@@ -44,7 +44,8 @@ APP
     my $pid = fork // die "fork: $!";
     if (!$pid) {
         open STDERR, '>', "$directory/log" or die "log: $!";
-        exec $^X, '-w', '-S', 'plackup', '-s', 'Bontebok', @options, '--listen', $socket, "$directory/app.psgi";
+        exec $^X, '-w', '-S', 'plackup', '-s', 'Bontebok', '--max-workers', 0, @options, '--listen', $socket,
+          "$directory/app.psgi";
         die "plackup: $!";
     }
     $running = $pid;

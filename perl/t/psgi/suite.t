@@ -1,11 +1,12 @@
 # Plack's suite for servers: each of its requests in HTTP/1.1 and in HTTP/1.0, over TCP, with Plack's Lint in front of
-# the application.
+# the application; in one process, with one worker, and with several.
 use strict;
 use warnings;
 
 use FindBin ();
 use lib "$FindBin::Bin/../lib";
 
+use Bontebok                ();
 use HTTP::Response          ();
 use IO::Socket::INET        ();
 use Plack::LWPish           ();
@@ -16,13 +17,15 @@ use TestServer ();
 
 my %clients = ('HTTP/1.1' => \&request_1_1, 'HTTP/1.0' => \&request_1_0);
 
-for my $protocol (sort keys %clients) {
-    subtest $protocol => sub { run_suite($protocol, $clients{$protocol}) };
+for my $workers (Bontebok::Shared::is_possible() ? (0, 1, 5) : (0)) {
+    for my $protocol (sort keys %clients) {
+        subtest "$protocol, $workers workers" => sub { run_suite($protocol, $clients{$protocol}, $workers) };
+    }
 }
 done_testing;
 
 sub run_suite {
-    my ($protocol, $client) = @_;
+    my ($protocol, $client, $workers) = @_;
     my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 128) or die "listen: $!";
     my $port     = $listener->sockport;
     my $app      = Plack::Middleware::Lint->wrap(Plack::Test::Suite->test_app_handler);
@@ -30,7 +33,7 @@ sub run_suite {
         my ($env) = @_;
         return $env->{SERVER_PROTOCOL} eq $protocol ? $app->($env) : [505, [], [$env->{SERVER_PROTOCOL}]];
     };
-    my $server = TestServer->start($checked, listen_sock => $listener);
+    my $server = TestServer->start($checked, listen_sock => $listener, max_workers => $workers);
     close $listener;
     my $number = 0;
     my $test   = sub {
@@ -41,6 +44,7 @@ sub run_suite {
     Plack::Test::Suite->runtests($test);
     cmp_ok $number, '>', 30, 'the suite is whole';
     is $server->stop, 0, 'exit status after TERM';
+    is scalar(() = $server->log =~ / - - /g), 1, 'the log: one application throws';
     return;
 }
 

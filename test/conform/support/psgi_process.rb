@@ -33,7 +33,8 @@ module Conform
       self.class.build
       @address = address
       super(*under, "plackup", "-I#{PERL}/blib/lib", "-I#{PERL}/blib/arch", "-I#{APPLICATIONS}", "-s", "Bontebok",
-            "-E", "deployment", "--listen", address.to_s, *translated(args.map(&:to_s)), *(LINT if lint),
+            "-E", "deployment", "--max-workers", "0", "--listen", address.to_s,
+            *translated(args.map(&:to_s)), *(LINT if lint),
             File.join(APPLICATIONS, "#{application}.psgi"), chdir: directory)
     end
 
