@@ -76,7 +76,7 @@ need_for_testing() {
   need_for_arm64
 }
 
-# Perl's headers, Plack, and the modules that the tests in perl/t use.
+# Perl's headers, Plack, and the modules and frameworks that the tests in perl/t and test/interop/psgi use.
 need_for_perl() {
   need perl has_perl_headers
   need libplack-perl has_perl_module Plack
@@ -85,6 +85,14 @@ need_for_perl() {
   need libtest-leaktrace-perl has_perl_module Test::LeakTrace
   need libmojolicious-perl has_perl_module Mojolicious
   need libdancer2-perl has_perl_module Dancer2
+  need libcatalyst-perl has_perl_module Catalyst
+  need libcgi-pm-perl has_perl_module CGI
+  need libcgi-emulate-psgi-perl has_perl_module CGI::Emulate::PSGI
+  need libcgi-compile-perl has_perl_module CGI::Compile
+  need libplack-middleware-reverseproxy-perl has_perl_module Plack::Middleware::ReverseProxy
+  need libplack-middleware-session-perl has_perl_module Plack::Middleware::Session
+  need libparallel-prefork-perl has_perl_module Parallel::Prefork
+  need carton has carton
 }
 
 # The parser and the decoder are also built for arm64 and tested in an emulator.

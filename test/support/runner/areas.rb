@@ -19,8 +19,10 @@ module Runner
       "system" => %w[integration:{signals,start}/*],
       "workers" => %w[ext conform integration:{faults,signals,embedded}/*]
     }.freeze
-    # { pattern of a changed path => groups, and patterns of test files as group:pattern }. own: the file itself. users:
-    # the test files that load the file. The first pattern that matches counts; without a match, Changes::TABLE.
+    # Groups whose test files are not in the directory that has the group's name.
+    GROUPS = { "interop/psgi" => "psgi" }.freeze
+    # { pattern of a changed path => groups, and patterns of test files as directory:pattern }. own: the file itself.
+    # users: the test files that load the file. The first pattern that matches counts; without a match, Changes::TABLE.
     TABLE = {
       %r{\Atest/(unit|ext|conform|integration|interop|timing|soak)/.*_test\.rb\z} => %w[own lint],
       %r{\Atest/\w+/support/.*\.rb\z} => %w[users lint],
@@ -38,7 +40,7 @@ module Runner
       def selection(paths, all)
         targets = paths.flat_map { |path| targets_of(path, all).flat_map { |target| resolved(target, path) } }
         whole, parts = targets.uniq.partition { |target| !target.include?(":") }
-        chosen = parts.group_by { |part| part[/\A[^:]+/] }
+        chosen = parts.group_by { |part| group_of(part) }
                       .transform_values { |targets_of_group| targets_of_group.flat_map { |target| files(target) }.uniq }
         chosen.reject { |_group, found| found.empty? }.merge(whole.to_h { |group| [group, nil] })
       end
@@ -65,7 +67,12 @@ module Runner
       end
 
       def target_of(path)
-        path.match(%r{\Atest/(\w+)/(.*)_test\.rb\z}).captures.join(":")
+        path.match(%r{\Atest/(interop/psgi|\w+)/(.*)_test\.rb\z}).captures.join(":")
+      end
+
+      def group_of(target)
+        directory = target[/\A[^:]+/]
+        GROUPS.fetch(directory, directory)
       end
 
       # The test files that load this file, also by way of other files. Not those of soak, which take minutes.
@@ -81,8 +88,8 @@ module Runner
       end
 
       def files(target)
-        group, pattern = target.split(":")
-        Dir.glob("test/#{group}/#{pattern}_test.rb")
+        directory, pattern = target.split(":")
+        Dir.glob("test/#{directory}/#{pattern}_test.rb")
       end
     end
   end

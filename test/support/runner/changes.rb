@@ -34,7 +34,9 @@ module Runner
       %r{\Alib/bontebok/((config|system|workers)/|[^/]+\z)} => ["lint", *BINDING],
       %r{\A(lib|exe)/} => ["unit", "lint", *SERVERS],
       %r{\Atest/integration/support/} => %w[integration interop timing lint],
-      %r{\Atest/conform/support/} => %w[conform integration timing unit lint],
+      %r{\Atest/conform/support/} => %w[conform integration psgi timing unit lint],
+      %r{\Atest/interop/support/} => %w[interop psgi lint],
+      %r{\Atest/interop/psgi/} => %w[psgi lint],
       %r{\Atest/load/support} => %w[load timing lint],
       %r{\Atest/(unit|integration|conform|interop|timing|soak|load|portable)/} => %w[own lint],
       %r{\Atest/lint/} => %w[lint],
@@ -45,6 +47,7 @@ module Runner
       %r{\Adocs/(FORK_SAFETY|TROUBLESHOOTING)} => %w[integration interop lint],
       %r{\A(examples/|docs/(RAILS|SINATRA|LOGS|DEPLOYMENT))} => %w[interop lint],
       %r{\Adocs/(CONFIGURATION|decisions/0021)} => %w[unit lint],
+      %r{\Adocs/PERL} => %w[psgi lint],
       %r{\A(bench|docs)/|\A[^/]+\.md\z|\ALICENSE\z|\A\.(rubocop|clang-format|editorconfig|gitignore)} => %w[lint]
     }.freeze
 

@@ -51,8 +51,8 @@ module Runner
                 jobs: ->(only = nil) { files("conform/*", only, cores: WAITING) }),
       Group.new("perl", "the Perl binding: XS and classes, and its tarball, which is built and installed",
                 jobs: -> { perl }, full: -> { perl(env: LONG) }),
-      Group.new("psgi", "plackup with the Perl binding: Plack's suite for servers, frameworks",
-                jobs: -> { [prove("t/psgi/**/*.t")] }),
+      Group.new("psgi", "plackup: Plack's suite for servers, frameworks behind, nginx and start_server around",
+                jobs: ->(only = nil) { psgi(only) }),
       Group.new("load", "the load tool",
                 jobs: -> { [make("load", "test")] + files("load/*", cores: WAITING) }),
       Group.new("portable", "what systems without Linux get: poll(2), one process; with --full all that can be tested",
@@ -103,6 +103,10 @@ module Runner
     def integration(only = nil, **more) = files("integration/**/*", only, processes: 4, cores: WAITING, **more)
 
     def interop(only = nil, **more) = files("interop/*", only, processes: 2, cores: WAITING, **more)
+
+    def psgi(only = nil)
+      [*(prove("t/psgi/**/*.t") unless only), *files("interop/psgi/*", only, cores: WAITING)]
+    end
 
     # The tests of perl/xt compile.
     def perl(**more)

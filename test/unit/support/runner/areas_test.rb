@@ -11,6 +11,8 @@ class AreasTest < Support::TestCase
   def test_a_test_file_runs_alone
     assert_equal({ "unit" => ["test/unit/cli/cli_test.rb"], "lint" => nil }, selection("test/unit/cli/cli_test.rb"))
     assert_equal %w[soak lint], selection("test/soak/soak_test.rb").keys
+    file = "test/interop/psgi/carton_test.rb"
+    assert_equal({ "psgi" => [file], "lint" => nil }, selection(file))
   end
 
   # Also by way of another file, and in another group.
@@ -20,7 +22,9 @@ class AreasTest < Support::TestCase
     assert_includes chosen["integration"], "test/integration/replace/control_test.rb"
     assert_includes chosen["timing"], "test/timing/load_kill_test.rb"
     refute_includes chosen["integration"], "test/integration/start/check_test.rb"
-    refute_includes selection("test/interop/support/test_case.rb").keys, "integration"
+    chosen = selection("test/interop/support/test_case.rb")
+    assert_equal %w[interop lint psgi], chosen.keys.sort
+    assert_includes chosen["psgi"], "test/interop/psgi/directory_test.rb"
   end
 
   def test_a_file_of_lib_runs_the_tests_of_its_area
