@@ -1,16 +1,15 @@
 # frozen_string_literal: true
 
-require_relative "../contestants"
-require_relative "ours"
+require_relative "commands"
 
 module Bench
   module Psgi
-    # The servers of bench/psgi. Each has one process, or one worker and its master.
+    # The servers that can be measured.
     #
-    # how: the settings, which stand beside the figures. modules: the Perl modules that the server needs, the one with
-    # its version first; those of PACKAGES that are missing can be installed. command: a Proc that takes the address and
-    # the mode (:close or :kept). app: of bench/apps/psgi.
-    Contestant = Struct.new(:name, :how, :modules, :command, :app, keyword_init: true) do
+    # details: what the table says in addition to the number of processes. single: the server has one process if no
+    # workers are asked for. modules: the Perl modules that the server needs, the one with its version first; those of
+    # PACKAGES that are missing can be installed. app: the file of bench/apps/psgi that says hello.
+    Contestant = Struct.new(:name, :details, :single, :modules, :app, keyword_init: true) do
       # libs: directories with Perl modules that are not installed. A server that finds SERVER_STARTER_PORT would not
       # listen on its own address.
       def env(libs)
@@ -18,17 +17,22 @@ module Bench
           "PERL5LIB" => [*libs, *ENV.fetch("PERL5LIB", nil)].join(":") }
       end
 
-      def command_on(address, mode) = [*command.call(address, mode), *(File.join(APPS, app) if app)]
+      # app: another file of bench/apps/psgi.
+      def command_on(address, settings, app = self.app)
+        [*Commands.public_send(name.downcase, address, settings), *(File.join(APPS, app) if self.app)]
+      end
+
+      # The settings, which stand beside the figures.
+      def how(settings)
+        processes = single && settings.workers.zero? ? "1 process" : settings.master
+        [(processes if modules.any?), details].compact.join(", ")
+      end
+
+      # Why the server cannot have so many workers, or nil.
+      def fault(workers) = ("it has no workers" if workers > 1 && single == :always)
     end
 
     APPS = File.join(Bench::Contestants::APPS, "psgi")
-    FLOOR = "floor"
-    CORE = "core_host"
-    OURS = "bontebok"
-    GAZELLE = "Gazelle"
-    FEERSUM = "Feersum"
-    # Requests after which a worker or a connection may end: later than a run does.
-    MANY = 1_000_000_000
     PLAIN = "hello.psgi"
     # Starman sends chunks if the response has no Content-Length, which takes it longer.
     LENGTH = "hello_length.psgi"
@@ -36,55 +40,27 @@ module Bench
     PACKAGES = { "Plack" => "libplack-perl", "Starlet" => "starlet", "Starman" => "starman", "Feersum" => "feersum",
                  "Twiggy" => "twiggy", "EV" => "libev-perl", "HTTP::Parser::XS" => "libhttp-parser-xs-perl",
                  "Guard" => "libguard-perl", "Parallel::Prefork" => "libparallel-prefork-perl",
-                 "Server::Starter" => "libserver-starter-perl",
-                 "Stream::Buffered" => "libstream-buffered-perl" }.freeze
+                 "Server::Starter" => "libserver-starter-perl", "Stream::Buffered" => "libstream-buffered-perl",
+                 "AnyEvent" => "libanyevent-perl", "IO::FDPass" => "libio-fdpass-perl" }.freeze
 
-    # plackup with a server, its options, and the address unless it is nil.
-    PLACKUP = lambda do |server, address, *options|
-      ["plackup", "-E", "deployment", "-s", server, *(["-l", address] if address), *options]
-    end
-
-    COMMANDS = {
-      FLOOR => ->(address, mode) { Bench::Contestants.floor(address, mode).command },
-      CORE => ->(address, _mode) { Bench::Contestants.core(address).command },
-      OURS => lambda do |address, _mode|
-        PLACKUP.call("Bontebok", address, *Ours::LIBS.flat_map { |lib| ["-I", lib] }, "--max-workers", "0")
-      end,
-      # Gazelle cannot open a unix socket itself. It closes each connection.
-      GAZELLE => lambda do |address, _mode|
-        own = Bench::Contestants.unix?(address) ? nil : address
-        starter = own ? [] : ["start_server", "--path=#{address}", "--"]
-        [*starter, *PLACKUP.call(GAZELLE, own, "--max-workers=1", "--max-reqs-per-child=#{MANY}")]
-      end,
-      "Starlet" => lambda do |address, mode|
-        kept = mode == :kept ? ["--max-keepalive-reqs=#{MANY}"] : []
-        PLACKUP.call("Starlet", address, "--max-workers=1", "--max-reqs-per-child=#{MANY}", *kept)
-      end,
-      "Starman" => lambda do |address, _mode|
-        ["starman", "-E", "deployment", "-l", address, "--workers", "1", "--max-requests", MANY.to_s, "--preload-app"]
-      end,
-      # Version 1.410, Debian's, ignores --keepalive and closes each connection.
-      FEERSUM => ->(address, _mode) { PLACKUP.call(FEERSUM, address, "--keepalive=1") },
-      "Twiggy" => ->(address, _mode) { PLACKUP.call("Twiggy", address) }
-    }.freeze
-
-    # { name => [how, modules, application] }
-    SETTINGS = {
-      FLOOR => ["C, a fixed response to each read", [], nil],
-      CORE => ["C, the core and a fixed response", [], nil],
-      OURS => ["1 process", %w[Plack::Handler::Bontebok Plack], PLAIN],
-      GAZELLE => ["1 worker and its master; unix: start_server",
+    # { name => [details, single, modules, application] }
+    ROWS = {
+      FLOOR => ["C, a fixed response to each read", true, [], nil],
+      CORE => ["C, the core and a fixed response", true, [], nil],
+      OURS => [nil, true, %w[Plack::Handler::Bontebok Plack], PLAIN],
+      GAZELLE => ["unix: start_server", false,
                   %w[Gazelle Plack Guard Parallel::Prefork Server::Starter Stream::Buffered], PLAIN],
-      "Starlet" => ["1 worker and its master, HTTP::Parser::XS; kept: --max-keepalive-reqs",
-                    %w[Starlet Plack HTTP::Parser::XS], PLAIN],
-      "Starman" => ["1 worker and its master, --preload-app, Content-Length from the application",
+      STARLET => ["HTTP::Parser::XS; kept: --max-keepalive-reqs", false, %w[Starlet Plack HTTP::Parser::XS], PLAIN],
+      MONOCEROS => ["and a manager of connections, EV, HTTP::Parser::XS", false,
+                    %w[Monoceros Plack EV AnyEvent IO::FDPass POSIX::getpeername Starlet HTTP::Parser::XS], PLAIN],
+      "Starman" => ["--preload-app, Content-Length from the application", false,
                     %w[Starman Plack HTTP::Parser::XS], LENGTH],
-      FEERSUM => ["1 process, --keepalive=1", %w[Feersum Plack EV], PLAIN],
-      "Twiggy" => ["1 process, EV, HTTP::Parser::XS", %w[Twiggy Plack EV HTTP::Parser::XS], PLAIN]
+      FEERSUM => ["--keepalive=1", true, %w[Feersum Plack EV], PLAIN],
+      "Twiggy" => ["EV, HTTP::Parser::XS", :always, %w[Twiggy Plack EV HTTP::Parser::XS], PLAIN]
     }.freeze
 
-    CONTESTANTS = SETTINGS.to_h do |name, (how, modules, app)|
-      [name, Contestant.new(name: name, how: how, modules: modules, command: COMMANDS.fetch(name), app: app)]
+    CONTESTANTS = ROWS.to_h do |name, (details, single, modules, app)|
+      [name, Contestant.new(name: name, details: details, single: single, modules: modules, app: app)]
     end.freeze
     PEERS = (CONTESTANTS.keys - [FLOOR, CORE, OURS]).freeze
   end

@@ -12,28 +12,28 @@ module Bench
       CLOSES = "closes"
       HOLDS = "holds a worker"
 
-      # address: "/path" or "127.0.0.1:PORT".
-      def initialize(address)
+      # address: "/path" or "127.0.0.1:PORT". workers: how many serve.
+      def initialize(address, workers)
         @address = address
+        @workers = workers
+        @sockets = []
       end
 
-      # CLOSES; HOLDS, if nobody else is served while a connection is kept; nil if the server does neither.
+      # CLOSES; HOLDS, if nobody else is served while each worker has a kept connection; nil if the server does neither.
       def fault
-        connect do |first|
-          return CLOSES unless Array.new(2) { answers?(first) }.all?
+        first = connect
+        return CLOSES unless Array.new(2) { answers?(first) }.all?
 
-          connect { |second| return HOLDS unless answers?(second) }
-        end
-        nil
+        HOLDS unless Array.new(@workers) { answers?(connect) }.all?
+      ensure
+        @sockets.each(&:close)
       end
 
       private
 
       def connect
-        socket = @address.start_with?("/") ? UNIXSocket.new(@address) : TCPSocket.new(*@address.split(":"))
-        yield socket
-      ensure
-        socket&.close
+        @sockets << (@address.start_with?("/") ? UNIXSocket.new(@address) : TCPSocket.new(*@address.split(":")))
+        @sockets.last
       end
 
       # False if the response does not come in time, or if the connection ends.

@@ -11,9 +11,11 @@ module Bench
       MORE = { 1 => 5, 12 => 8 }.freeze
       FAILS = "fails"
 
-      # chosen: a Chosen. figures: a Figures. reasons: { [cell, name] => why there are no figures }.
-      def initialize(chosen, figures, reasons)
+      # chosen: a Chosen. settings: the Settings of all servers. figures: a Figures. reasons: { [cell, name] => reason
+      # for which there are no figures }.
+      def initialize(chosen, settings, figures, reasons)
         @chosen = chosen
+        @settings = settings
         @figures = figures
         @reasons = reasons
       end
@@ -37,7 +39,8 @@ module Bench
 
       def row(contestant, cells)
         name = contestant.name
-        [@chosen.title(name), *cells.map { |cell| @reasons[[cell, name]] || figure(cell, name) }, contestant.how]
+        [@chosen.title(name), *cells.map { |cell| @reasons[[cell, name]] || figure(cell, name) },
+         contestant.how(@settings)]
       end
 
       def figure(cell, name)

@@ -4,11 +4,13 @@ require_relative "../fields"
 require_relative "../figures"
 require_relative "../load"
 require_relative "../process_group"
+require_relative "nginx"
 require_relative "probe"
+require_relative "settings"
 
 module Bench
   module Psgi
-    # The running servers of one transport and mode. Each is frozen (SIGSTOP) except while it is measured.
+    # The running servers of one transport (see Cell) and mode. Each is frozen (SIGSTOP) except while it is measured.
     class Servers
       CORE = 1
       WARM_UP = 2000
@@ -17,38 +19,46 @@ module Bench
       # Seconds for one request.
       TIMEOUT = 5
 
-      # fault: why the server cannot keep connections, in the words of Probe.
-      Server = Struct.new(:group, :address, :fault, keyword_init: true)
+      # own: the server's address. nginx: in front of the server, or nil. fault: why the server cannot keep connections,
+      # in the words of Probe.
+      Server = Struct.new(:group, :own, :nginx, :fault, keyword_init: true) do
+        # The address for the load.
+        def address = nginx ? nginx.address : own
+
+        def finish
+          nginx&.finish
+          group.finish
+        end
+      end
 
       # Starts the contestants, calls the block with a Servers, and ends them. dir: for sockets and logs.
-      def self.open(chosen, dir, transport, mode)
-        servers = new(dir, transport, mode)
+      def self.open(chosen, dir, transport, mode, workers)
+        servers = new(dir, transport, Settings.new(mode: mode, workers: workers))
         chosen.each { |contestant| servers.start(contestant, chosen.env(contestant)) }
         yield servers
       ensure
         servers&.finish
       end
 
-      def initialize(dir, transport, mode)
+      def initialize(dir, transport, settings)
         @dir = dir
         @transport = transport
-        @mode = mode
+        @settings = settings
         @servers = {}
       end
 
       def names = @servers.keys
 
       def start(contestant, env)
-        name = "#{@transport}-#{@mode}-#{contestant.name}"
-        address = Load.address(@transport, @dir, name)
+        name = "#{@transport}-#{@settings.mode}-#{contestant.name}"
+        address = Load.address(behind_nginx? ? "unix" : @transport, @dir, name)
         log = File.join(@dir, "#{name}.log")
-        group = ProcessGroup.new(contestant.command_on(address, @mode),
+        group = ProcessGroup.new(contestant.command_on(address, @settings),
                                  env: env, address: address, core: CORE, log: log)
-        @servers[contestant.name] = server = Server.new(group: group, address: address)
+        @servers[contestant.name] = server = Server.new(group: group, own: address)
         return leave_out(contestant.name, log) unless group.ready?
 
-        server.fault = Probe.new(address).fault if @mode == :kept
-        warm_up(server)
+        prepare(server, name)
         group.pause
       end
 
@@ -65,20 +75,27 @@ module Bench
       end
 
       def finish
-        @servers.each_value { |server| server.group.finish }
+        @servers.each_value(&:finish)
       end
 
       private
 
       def leave_out(name, log)
-        @servers.delete(name).group.finish
+        @servers.delete(name).finish
         puts "left out: #{name} does not start on #{@transport}: #{File.read(log).lines.last(3).join.strip}"
       end
 
-      def warm_up(server)
-        return if server.fault == Probe::CLOSES
+      def behind_nginx? = @transport == Cells::NGINX
 
-        Load.run(server.address, "-c", 1, "-n", WARM_UP, *(["--close"] if @mode == :close), fields: FIELDS.fetch(12))
+      def prepare(server, name)
+        server.fault = Probe.new(server.own, @settings.least_workers).fault if @settings.mode == :kept
+        server.nginx = Nginx.new(File.join(@dir, "#{name}-nginx"), @settings.mode, server.own) if behind_nginx?
+        warm_up(server) unless server.fault == Probe::CLOSES
+      end
+
+      def warm_up(server)
+        closing = @settings.mode == :close && !behind_nginx? ? ["--close"] : []
+        Load.run(server.address, "-c", 1, "-n", WARM_UP, *closing, fields: FIELDS.fetch(12))
       end
 
       def run(server, cell, seconds)
