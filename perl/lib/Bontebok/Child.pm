@@ -83,11 +83,11 @@ sub is_leaving     { return $_[0]{leaving} }
 # True if this worker serves, or will serve, and nobody takes its place.
 sub is_current { return !$_[0]{outdated} && !$_[0]{leaving} }
 
-sub note_ready { $_[0]{ready}    = 1; return }
+sub note_ready { $_[0]{ready} = 1; return }
+sub outdate    { $_[0]{outdated} = 1; return }
 
 # From now on the system may give the process ID to another process.
 sub note_ended { $_[0]{ended} = 1; return }
-sub outdate    { $_[0]{outdated} = 1; return }
 
 # A request hangs. When a kill is due anyway, the earlier time counts.
 sub note_stuck {

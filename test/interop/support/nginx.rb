@@ -34,12 +34,18 @@ module Interop
           access_log off;
           #{%w[client_body proxy fastcgi uwsgi scgi].map { |name| "#{name}_temp_path nginx-#{name};" }.join("\n  ")}
           client_max_body_size 0;
-          proxy_set_header Host $http_host;
-          proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-          proxy_set_header X-Forwarded-Proto https;
-          upstream kept { server unix:#{@backend}; keepalive 4; }
-          #{SITES.values.each_with_index.map { |settings, number| site(number, settings) }.join}
+          #{sites}
         }
+      CONFIGURATION
+    end
+
+    def sites
+      <<~CONFIGURATION
+        proxy_set_header Host $http_host;
+        proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        proxy_set_header X-Forwarded-Proto https;
+        upstream kept { server unix:#{@backend}; keepalive 4; }
+        #{SITES.values.each_with_index.map { |settings, number| site(number, settings) }.join}
       CONFIGURATION
     end
 

@@ -20,23 +20,7 @@ module Interop
 
     private
 
-    def configuration
-      <<~CONFIGURATION
-        daemon off;
-        master_process off;
-        pid nginx.pid;
-        error_log stderr warn;
-        events {}
-        http {
-          access_log off;
-          #{%w[client_body proxy fastcgi uwsgi scgi].map { |name| "#{name}_temp_path nginx-#{name};" }.join("\n  ")}
-          client_max_body_size 0;
-          #{block}
-        }
-      CONFIGURATION
-    end
-
-    def block
+    def sites
       changes = { "unix:/run/app/app.sock" => "unix:#{@backend}", "listen 80;" => "listen 127.0.0.1:#{@port};" }
       changes.each_with_object(BLOCK.dup) do |(former, new), text|
         text.sub!(former) { new } || raise(Support::Error, "#{DOCUMENT} has no #{former}")
