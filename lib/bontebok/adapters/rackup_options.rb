@@ -83,7 +83,7 @@ module Bontebok
       listen, path = @options.values_at(:Listen, :Path)
       raise UsageError, "#{PLACE}: Listen and Path are both addresses: put all into Listen" if listen && path
       return listen.to_s.split(",") if listen
-      return ["unix:#{path}"] if path
+      return [Address::Path.new(path.to_s)] if path
 
       [host_and_port].compact unless default_address?
     end

@@ -27,7 +27,7 @@ module Bontebok
       private
 
       def address(options)
-        return "unix:#{options[:Path]}" if options.key?(:Path)
+        return Address::Path.new(options[:Path].to_s) if options.key?(:Path)
         return unless options.key?(:Host) || options.key?(:Port)
 
         Address.text(options.fetch(:Host, HOST), options.fetch(:Port, Defaults::PORT))

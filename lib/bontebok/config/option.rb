@@ -13,6 +13,10 @@ module Bontebok
   #   help      the text for users; its first sentence is the summary, of at most 60 characters
   #   core      true: the core has a setting with the same key
   class Option
+    # A wrong value is shown up to this length. A path is shown as a whole, because its end may be what is wrong.
+    LONGEST_SHOWN = 1000
+    private_constant :LONGEST_SHOWN
+
     attr_reader :name, :key, :flag, :short, :aliases, :type, :default, :section, :help, :environment_variables
 
     def initialize(name, type, default, help, section:, **details)
@@ -101,7 +105,7 @@ module Bontebok
 
     def abridged(value)
       text = (value.is_a?(Array) && value.size == 1 ? value.first : value).inspect
-      text.size > 80 ? "#{text[0, 77]}..." : text
+      text.size > LONGEST_SHOWN ? "#{text[0, LONGEST_SHOWN]}..." : text
     end
   end
 end

@@ -25,7 +25,7 @@ module Bontebok
     private
 
     def same?(text, address)
-      Address.parse(text.to_s) == address
+      Address.of(text) == address
     rescue OptionTypes::Invalid
       false
     end

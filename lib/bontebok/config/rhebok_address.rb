@@ -16,7 +16,7 @@ module Bontebok
       private
 
       def text(host: "0.0.0.0", port: 9292, path: nil)
-        path ? "unix:#{path}" : Address.text(host, port)
+        path ? Address::Path.new(path.to_s) : Address.text(host, port)
       end
     end
   end

@@ -55,7 +55,7 @@ module Bontebok
       @chosen = data.fetch("chosen").map(&:to_sym)
       values = data.fetch("values")
       @values = VALUES.to_h { |key| [key, checked(key, values.fetch(key.to_s) { former[key] })] }
-      @values[:listen] = data.fetch("listen").map { |text| Address.parse(text) }
+      @values[:listen] = data.fetch("listen").map { |text| Address.restore(text) }
       freeze
     end
 

@@ -41,7 +41,8 @@ module Bontebok
     # True if this socket gets the connections to the other listener's address. systemd opens a port without an address
     # as [::], which includes all IPv4 addresses.
     def takes?(other)
-      to_s == other.to_s || (both_families? && other.to_s == "0.0.0.0:#{server_port}")
+      to_s == other.to_s || same_file?(other.address.path) ||
+        (both_families? && other.to_s == "0.0.0.0:#{server_port}")
     end
 
     # A second listen(2) only changes the length of the queue.
@@ -50,6 +51,11 @@ module Bontebok
     end
 
     private
+
+    # A directory in a path can be a link, such as /var/run.
+    def same_file?(path)
+      !path.nil? && address.unix? && !address.abstract? && File.identical?(address.path, path)
+    end
 
     def both_families?
       @info&.ip_address == "::" && socket.getsockopt(:IPV6, :V6ONLY).int.zero?
@@ -78,7 +84,13 @@ module Bontebok
       return Address.new(host: info.ip_address, port: info.ip_port) if info.ip?
 
       path = FileName.text(info.unix_path)
-      Address.new(path: path.start_with?("\0") ? "@#{path[1..]}" : FileName.absolute(path))
+      Address.new(path: path.start_with?("\0") ? "@#{path[1..]}" : found(path))
+    end
+
+    # A relative path began in the working directory of the other program, which need not be the server's.
+    def found(path)
+      absolute = FileName.absolute(path)
+      File.socket?(absolute) ? absolute : path
     end
   end
 end

@@ -78,7 +78,7 @@ module Bontebok
       def take_one(address, origin, file, shared, socket)
         return AdoptedListener.new(AdoptedSockets::Entry.new(release(socket), origin), backlog: nil) if origin
 
-        address = Address.parse(address)
+        address = Address.restore(address)
         unless address.unix?
           return TcpListener.new(address, socket.local_address, backlog: nil, reuse_port: shared).inherit(socket)
         end

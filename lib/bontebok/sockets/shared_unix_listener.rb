@@ -34,7 +34,7 @@ module Bontebok
     def first_path
       return path if address.abstract?
 
-      "#{path}#{NEXT}".tap { |first| raise Errno::ENAMETOOLONG if first.bytesize > Address::LONGEST_PATH }
+      "#{path}#{NEXT}".tap { |first| check_length(first) }
     end
 
     def former_path

@@ -154,9 +154,17 @@ module Bontebok
     end
 
     def check_file
+      check_length(path)
       return if File.socket?(path) || !File.exist?(path)
 
       fail_because("the file is not a socket")
+    end
+
+    def check_length(name)
+      longest = Address::LONGEST_PATH
+      return unless name.bytesize > longest
+
+      fail_because("a unix path has at most #{longest} bytes (#{name} has #{name.bytesize})")
     end
 
     # Raises Errno::EADDRINUSE or StartError if a running server has the address: the server accepts a connection, or

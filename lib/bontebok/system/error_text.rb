@@ -3,17 +3,41 @@
 module Bontebok
   # The text of a SystemCallError for a message to the user.
   module ErrorText
-    # path: the file that could not be created or opened for writing; empty: none. Returns the kernel's text, without
-    # the text that Ruby adds. ENOENT means that a directory is missing, not the file.
-    def self.of(error, path)
-      text = SystemCallError.new(nil, error.errno).message
-      return text if path.empty?
+    # What the kernel says if a link leads nowhere. Unlike open(2), bind(2) does not create the file behind a link.
+    OF_A_LINK = [Errno::ENOENT, Errno::EADDRINUSE, Errno::ELOOP].freeze
+    private_constant :OF_A_LINK
 
-      directory = File.dirname(path)
-      return "its directory does not exist" if error.is_a?(Errno::ENOENT) && !File.directory?(directory)
-      return text unless error.is_a?(Errno::EACCES) && !File.exist?(path) && File.directory?(directory)
+    class << self
+      # path: the file that could not be created or opened for writing; empty: none. Returns the kernel's text, without
+      # the text that Ruby adds. ENOENT means that a directory is missing, not the file.
+      def of(error, path)
+        text = SystemCallError.new(nil, error.errno).message
+        return text if path.empty?
 
-      File.writable?(directory) ? text : "#{text}: its directory is not writable"
+        link = dangling(path) if OF_A_LINK.include?(error.class)
+        return "#{link} is a link to #{File.readlink(link)}, which does not exist" if link
+
+        of_directory(error, path, text)
+      end
+
+      private
+
+      def of_directory(error, path, text)
+        directory = File.dirname(path)
+        return "its directory does not exist" if error.is_a?(Errno::ENOENT) && !File.directory?(directory)
+        return text unless error.is_a?(Errno::EACCES) && !File.exist?(path) && File.directory?(directory)
+
+        File.writable?(directory) ? text : "#{text}: its directory is not writable"
+      end
+
+      # Returns the path, or the directory above it, that is a link to a missing file; nil: there is none.
+      def dangling(path)
+        return if File.exist?(path)
+        return path if File.symlink?(path)
+
+        above = File.dirname(path)
+        dangling(above) unless above == path
+      end
     end
   end
 end

@@ -10,7 +10,7 @@ class ServerOptionsTest < Minitest::Test
       { Host: "::1", Port: "0" } => { listen: "[::1]:0" },
       { Port: 8080 } => { listen: "127.0.0.1:8080" },
       { Host: "localhost" } => { listen: "localhost:9292" },
-      { Path: "/run/a.sock", Host: "x" } => { listen: "unix:/run/a.sock" },
+      { Path: "/run/a.sock", Host: "x" } => { listen: Bontebok::Address::Path.new("/run/a.sock") },
       { Silent: true } => { log: nil },
       { Silent: false } => {},
       { Logger: :mine } => { log: :mine },

@@ -101,7 +101,7 @@ class CommandLineTest < Minitest::Test
   def test_flags_of_puma_mean_what_they_mean_there
     { %w[-C puma.rb] => %w[-c puma.rb], %w[-C -] => %w[-c /dev/null], %w[-e production] => %w[-E production],
       %w[-p 3000] => %w[-l *:3000], %w[-p3000] => %w[-l *:3000], %w[--port=3000] => %w[-l *:3000],
-      %w[-P a.pid] => %w[--pidfile a.pid], %w[-b unix:///a -b tcp://a:1] => %w[-l unix:///a -l tcp://a:1],
+      %w[-P a.pid] => %w[--pidfile a.pid], %w[-b a:0 -b tcp://a:1] => %w[-l a:0 -l a:1],
       %w[-q] => ["--access-log", ""], %w[-S a.state] => [], %w[-V] => %w[-v] }.each do |puma, ours|
       assert_equal read(*ours), read(*puma), puma.inspect
     end

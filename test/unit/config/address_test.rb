@@ -45,7 +45,9 @@ class AddressTest < Minitest::Test
 
   def test_a_unix_path_has_at_most_107_bytes
     assert_equal 112, Address.parse("unix:/#{'x' * 106}").to_s.size
-    assert_refused "a unix path of at most 107 bytes", "unix:/#{'x' * 107}", "unix:@#{'x' * 107}"
+    ["/#{'x' * 107}", "@#{'x' * 107}"].each do |path|
+      assert_refused "a unix path of at most 107 bytes (#{path} has 108)", "unix:#{path}"
+    end
   end
 
   def test_forms_of_other_servers_are_accepted
@@ -61,11 +63,10 @@ class AddressTest < Minitest::Test
       "unix:a?backlog=9" => "?backlog= (see --backlog)", "tcp://h:80?backlog=9" => "?backlog= (see --backlog)",
       "unix:/a?low_latency=true" => "?low_latency=" }
       .each { |text, part| assert_refused "an address without #{part}", text }
-    assert_equal "unix:/a?", Address.parse("/a?").to_s
   end
 
   def test_other_texts_are_rejected
-    assert_refused Address::FORMS, "", ":80", "host:", "host", "::1:80", "[::1]", "a b:80", "host:80/x", "http://h:80",
+    assert_refused Address::FORMS, "", "host:", "host", "::1:80", "[::1]", "a b:80", "host:80/x", "http://h:80",
                    "\xff", "\xff:80", "-1", "1.2.3.4:+80", "80\n", "x@y:80", "*"
     assert_refused "a port from 0 to 65535", "65536", "127.0.0.1:99999"
     assert_refused "a path or @name after unix:", "unix:", "unix:@", "unix:/a\0b"

@@ -122,8 +122,9 @@ class OptionTypesTest < Minitest::Test
   def test_a_directory_becomes_absolute
     directory = Bontebok::OptionTable[:spool_dir].type
     assert_reads directory, "spool" => "#{Dir.pwd}/spool", "/var/../tmp/" => "/tmp", "~" => Dir.home
-    assert_refuses directory, "a directory of at most 255 bytes", "", "a\0b", "/#{"x" * 255}", "x" * 250,
-                   "~nobody-of-this-name"
+    assert_refuses directory, "a directory of at most 255 bytes", "", "a\0b", "/#{"x" * 255}", "~nobody-of-this-name"
+    long = "#{Dir.pwd}/#{"x" * 250}"
+    assert_refuses directory, "a directory of at most 255 bytes (#{long} has #{long.bytesize})", "x" * 250
   end
 
   def test_a_log_target_is_a_file_a_dash_or_syslog

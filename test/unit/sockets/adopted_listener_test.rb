@@ -60,7 +60,23 @@ class AdoptedListenerTest < Support::TestCase
   def test_a_path_that_is_not_ascii_is_recognized
     hand_over(UNIXServer.new(path = File.join(temp_dir, "Käse.sock")))
     start("unix:#{path}")
-    assert_equal([["the test", "unix:#{path}"]], @listeners.map { |listener| [listener.origin, listener.to_s] })
+    assert_equal [["the test", "unix:#{path}"]], names
+  end
+
+  # A relative path begins in the directory of the program that has opened the socket.
+  def test_a_relative_path_is_the_servers_only_if_the_socket_is_there
+    Dir.chdir(temp_dir) { hand_over(UNIXServer.new("a.sock")) }
+    start("unix:a.sock")
+    assert_equal [["the test", "unix:a.sock"], [nil, "unix:#{Dir.pwd}/a.sock"]], names
+    Dir.chdir(temp_dir) { start("unix:a.sock") }
+    assert_equal [["the test", "unix:#{File.realpath(temp_dir)}/a.sock"]], names
+  end
+
+  def test_an_adopted_file_may_have_another_name
+    hand_over(UNIXServer.new(File.join(temp_dir, "a.sock")))
+    File.symlink(".", File.join(temp_dir, "run"))
+    start("unix:#{temp_dir}/run/a.sock")
+    assert_equal [["the test", "unix:#{temp_dir}/a.sock"]], names
   end
 
   # systemd sets TCP_DEFER_ACCEPT (DeferAcceptSec=).
@@ -104,6 +120,10 @@ class AdoptedListenerTest < Support::TestCase
   end
 
   private
+
+  def names
+    @listeners.map { |listener| [listener.origin, listener.to_s] }
+  end
 
   def hand_over(socket)
     @handed_over.push(socket).last

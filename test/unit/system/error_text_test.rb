@@ -11,6 +11,16 @@ class ErrorTextTest < Support::TestCase
     assert_equal "its directory does not exist", text(Errno::ENOENT.new, "none/a")
   end
 
+  # The link can be the file or a directory above it, such as tmp in a release.
+  def test_a_link_that_leads_nowhere
+    link = File.join(temp_dir, "tmp")
+    File.symlink("gone", link)
+    expected = "#{link} is a link to gone, which does not exist"
+    assert_equal [expected] * 3, [text(Errno::EADDRINUSE.new, "tmp"), text(Errno::ENOENT.new, "tmp/a"),
+                                  text(Errno::ENOENT.new, "tmp/sockets/a")]
+    assert_equal "Permission denied", text(DENIED, "tmp")
+  end
+
   # Root may write everywhere.
   def test_a_directory_without_write_permission
     directory = File.join(temp_dir, "a")

@@ -1,22 +1,19 @@
 # frozen_string_literal: true
 
-require_relative "../address"
+require_relative "../puma_address"
 
 module Bontebok
   module ConfigStyles
     # The directives of a file for puma that set the addresses. The option Listen gets the addresses. Parameters of an
     # address set options for all addresses.
     module PumaListen
-      ADDRESS = %r{\A(tcp(?=://)|unix):(?://)?([^?]*)(?:\?(.*))?\z}
       # Parameters of a bind address that are ignored.
       TUNING = %w[low_latency].freeze
 
       def bind(address)
-        _, scheme, where, options = ADDRESS.match(address.to_s).to_a
-        refuse_bind(address.to_s) unless scheme
-
-        options.to_s.split("&").each { |option| bind_option(*option.split("=", 2)) }
-        @configuration.add(:listen, scheme == "unix" ? "unix:#{where}" : where.delete_suffix("/"))
+        where, options = PumaAddress.read(address.to_s) || refuse_bind(address.to_s)
+        options.split("&").each { |option| bind_option(*option.split("=", 2)) }
+        @configuration.add(:listen, where)
       end
 
       def port(port, host = nil)

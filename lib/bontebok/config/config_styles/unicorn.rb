@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../../system/file_name"
 require_relative "../address"
 require_relative "directives"
 require_relative "unicorn_objects"
@@ -106,10 +107,11 @@ module Bontebok
         end
       end
 
-      # The address in the notation of the option Listen.
+      # The address in the notation of the option Listen. A relative path begins in the working directory of this line
+      # of the file. @ has no meaning in unicorn.
       def spelled(address)
         case address.to_s
-        when %r{\A[/~]} then "unix:#{address}"
+        when %r{\A(?:unix:|[/~])} then Address::Path.new(FileName.absolute(address.to_s.delete_prefix("unix:")))
         when /\A(?:\*|):?(\d+)\z/ then "0.0.0.0:#{::Regexp.last_match(1)}"
         when /\A\[[^\]]*\]\z/, /\A\d+(?:\.\d+){3}\z/ then "#{address}:80"
         else address

@@ -11,7 +11,7 @@ module Bontebok
       end
 
       def read(values)
-        addresses = Array(values).map { |value| Address.parse(value.to_s) }
+        addresses = Array(values).map { |value| Address.of(value) }
         raise Invalid, "an address" if addresses.empty?
 
         fixed = addresses.reject(&:any_port?)

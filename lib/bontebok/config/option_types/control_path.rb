@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+require_relative "../address"
 require_relative "directory"
 
 module Bontebok
   module OptionTypes
-    # A file, or none.
+    # A file, or none. The file may have the form of an address, unix:/path. An abstract name has no permissions, so it
+    # is refused.
     class ControlPath < Directory
       NONE = "none"
 
@@ -14,7 +16,17 @@ module Bontebok
       end
 
       def read(value)
-        value == NONE ? NONE : super
+        value == NONE ? NONE : super(path(value.to_s))
+      end
+
+      private
+
+      def path(text)
+        raise Invalid, @wanted if text.start_with?("@", "tcp:")
+        return text unless text.start_with?("unix:")
+
+        address = Address.parse(text)
+        address.abstract? ? raise(Invalid, @wanted) : address.path
       end
     end
   end

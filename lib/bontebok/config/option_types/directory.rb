@@ -9,7 +9,8 @@ module Bontebok
     class Directory < Text
       def read(value)
         text = super
-        super(absolute(text))
+        path = absolute(text)
+        @pattern.match?(path.b) ? path.freeze : raise(Invalid, "#{@wanted} (#{path} has #{path.bytesize})")
       rescue ArgumentError # ~name, and there is no such user
         raise Invalid, @wanted
       end

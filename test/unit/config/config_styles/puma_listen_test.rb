@@ -13,8 +13,8 @@ class ConfigStylesPumaListenTest < Support::TestCase
     { "port 3000" => "*:3000", "port '3000'" => "*:3000",
       "port 3000, '[::1]'" => "[::1]:3000", "port 3000, '::1'" => "[::1]:3000", "port 1, :a" => "a:1",
       "bind 'tcp://0.0.0.0:80'" => "0.0.0.0:80", "bind 'tcp://[::]:80?low_latency=true'" => "[::]:80",
-      "bind 'unix:///run/a.sock'" => "unix:/run/a.sock", "bind 'unix://tmp/a.sock'" => "unix:tmp/a.sock",
-      "bind 'unix://@name'" => "unix:@name", "bind 'unix:/run/a.sock?backlog=9'" => "unix:/run/a.sock",
+      "bind 'unix:///run/a.sock'" => "/run/a.sock", "bind 'unix://tmp/a.sock'" => "tmp/a.sock",
+      "bind 'unix://@name'" => "@name", "bind 'unix:/run/a.sock?backlog=9'" => "/run/a.sock",
       "bind 'tcp://a:3000/'" => "a:3000", "bind 'tcp://a:3000/?backlog=9'" => "a:3000",
       "set_default_host '127.0.0.1'\nport 1" => "127.0.0.1:1" }.each do |text, address|
       assert_equal [address], values(text)[:listen], text
@@ -45,6 +45,6 @@ class ConfigStylesPumaListenTest < Support::TestCase
   def test_unknown_parameters_of_bind_have_no_effect
     file = read("bind 'unix:///a?mask=0'")
     assert_equal ["#{@path}:1: mask of bind has no effect: the server does not know this parameter"], file.warnings
-    assert_equal ["unix:/a"], file.entries[:listen].value
+    assert_equal ["/a"], file.entries[:listen].value
   end
 end
