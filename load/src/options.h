@@ -39,7 +39,7 @@ struct options {
 
 enum options_outcome { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_WRONG };
 
-#define OPTIONS_MESSAGE_MAX 256
+#define OPTIONS_MESSAGE_MAX 1024
 
 /* Reads the command line. The options borrow argv's strings. OPTIONS_WRONG: `message` has the reason. Call
  * options_free() after each outcome. */

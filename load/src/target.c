@@ -6,26 +6,53 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+/* Copies a socket path of a URL, in which %20 stands for a space. Returns its length, or SIZE_MAX if the path
+ * does not fit. */
+static size_t copy_path(char *to, size_t size, const char *from, size_t len)
+{
+    size_t copied = 0;
+    for (const char *end = from + len; from < end; copied++) {
+        if (copied == size) return SIZE_MAX;
+        bool is_space = end - from >= 3 && strncmp(from, "%20", 3) == 0;
+        to[copied] = is_space ? ' ' : *from;
+        from += is_space ? 3 : 1;
+    }
+    return copied;
+}
+
+/* puma reads //tmp/a as a relative path, and nginx reads it as an absolute path. The server reads ~ as a home
+ * directory. */
+static const char *refuse_path(const char *at, size_t len)
+{
+    if (len == 0 || (len == 1 && *at == '@')) return "has no socket path";
+    if (*at == '~') return "has a socket path with ~: write the directory's name";
+    bool is_ambiguous = strncmp(at, "//", 2) == 0 && at[2] != '/';
+    return is_ambiguous ? "has unix:// without an absolute path: write unix:///tmp/a or unix:tmp/a" : NULL;
+}
+
 static const char *parse_unix(struct target *target, const char *at)
 {
+    if (strncmp(at, "//@", 3) == 0) at += 2;
     const char *colon = strstr(at, ":/");
-    size_t len = colon ? (size_t)(colon - at) : strlen(at);
+    const char *end = colon ? colon : at + strlen(at);
+    const char *wrong = refuse_path(at, (size_t)(end - at));
+    if (wrong) return wrong;
     struct sockaddr_un *address = (struct sockaddr_un *)&target->address;
-    if (len == 0 || strcmp(at, "@") == 0 || strncmp(at, "@:/", 3) == 0) return "has no socket path";
-    if (len >= sizeof address->sun_path) return "has a socket path that is too long";
+    size_t len = copy_path(address->sun_path, sizeof address->sun_path - 1, at, (size_t)(end - at));
+    if (len == SIZE_MAX) return "has a socket path of more than 107 bytes";
 
     address->sun_family = AF_UNIX;
-    memcpy(address->sun_path, at, len);
     /* A name in the abstract namespace begins with NUL, and the address length ends it, see unix(7). */
     bool is_abstract = *at == '@';
     if (is_abstract) address->sun_path[0] = '\0';
     target->address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + !is_abstract);
-    target->resource = colon ? colon + 1 : at + len;
+    target->resource = colon ? colon + 1 : end;
     target->authority = "localhost";
     target->authority_len = (int)strlen("localhost");
     return NULL;

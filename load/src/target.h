@@ -25,8 +25,8 @@ struct target {
  * byte could end the request line. */
 bool target_is_printable(const char *text);
 
-/* Reads http://host:port/path, http://[v6]:port/path, unix:/socket:/path or unix:@name:/path. Returns NULL,
- * or the reason why the URL is wrong. Does not look up the host's address. */
+/* Reads http://host:port/path, http://[v6]:port/path, unix:/socket:/path, unix:///socket:/path or
+ * unix:@name:/path. Returns NULL, or the reason why the URL is wrong. Does not look up the host's address. */
 const char *target_parse(struct target *target, const char *url);
 
 /* Finds the address of the host. If the host has several addresses (localhost has two), chooses the first

@@ -68,6 +68,9 @@ static void reads_unix_urls(void **state)
     assert_unix("unix:/run/app.sock", "/run/app.sock", sizeof "/run/app.sock", "");
     assert_unix("unix:/run/a:b.sock:/", "/run/a:b.sock", sizeof "/run/a:b.sock", "/");
     assert_unix("unix:app.sock:/x#y", "app.sock", sizeof "app.sock", "/x");
+    assert_unix("unix:///run/app.sock:/x", "///run/app.sock", sizeof "///run/app.sock", "/x");
+    assert_unix("unix:/run/my%20app%2F%2:/%20", "/run/my app%2F%2", sizeof "/run/my app%2F%2", "/%20");
+    assert_unix("unix://@name:/x", "\0name", 5, "/x");
     /* An abstract name has no NUL at its end. With a NUL it would be another name. */
     assert_unix("unix:@name:/x", "\0name", 5, "/x");
 }
@@ -80,7 +83,9 @@ static void knows_the_longest_socket_path(void **state)
     parse(url);
     assert_int_equal(target.address_len, sizeof(struct sockaddr_un));
     snprintf(url, sizeof url, "unix:/%0107d:/", 0);
-    assert_non_null(target_parse(&target, url));
+    assert_string_equal(target_parse(&target, url), "has a socket path of more than 107 bytes");
+    snprintf(url, sizeof url, "unix:/%%20%0105d:/", 0);
+    parse(url);
 }
 
 static void refuses_what_it_cannot_do(void **state)
@@ -115,6 +120,9 @@ static void refuses_what_it_cannot_do(void **state)
         "unix::/path",
         "unix:@",
         "unix:@:/path",
+        "unix://@:/path",
+        "unix://tmp/a:/path",
+        "unix:~/a:/path",
     };
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
         if (!target_parse(&target, urls[i])) fail_msg("%s is not refused", urls[i]);

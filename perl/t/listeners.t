@@ -9,7 +9,7 @@ use Bontebok::Listeners ();
 use Bontebok::Options   ();
 use EnvServer           ();
 use File::Temp          ();
-use Socket              qw(AF_INET SOCK_STREAM inet_aton pack_sockaddr_in);
+use Socket              qw(AF_INET AF_UNIX SOCK_STREAM inet_aton pack_sockaddr_in pack_sockaddr_un);
 use Test::More;
 
 # Opens "name:port", whose addresses are these. Returns how many listeners there are, or the message.
@@ -57,11 +57,78 @@ for my $row ([undef, 'removed'], [1, 'left']) {
     is umask($mask), 0077, 'the umask stays';
 }
 
+# Texts that servers read in different ways are refused. After unix:, the forms are those of the Ruby server.
+my %reads = (
+    '5000'             => 'tcp||5000',
+    ':5000'            => 'tcp||5000',
+    '*:5000'           => 'tcp||5000',
+    'localhost:5000'   => 'tcp|localhost|5000',
+    '[::1]:5000'       => 'tcp|::1|5000',
+    'tcp://[::1]:5000' => 'tcp|::1|5000',
+    '/run/a'           => 'path|/run/a',
+    'tmp/a'            => 'path|tmp/a',
+    '/a%20b?c#d'       => 'path|/a%20b?c#d',
+    '@a'               => 'path|@a',
+    'unix:/run/a'      => 'path|/run/a',
+    'unix:///run/a'    => 'path|/run/a',
+    'unix:tmp/a'       => 'path|tmp/a',
+    'unix:~/a'         => "path|$directory/a",
+    'unix:@a'          => 'name|a',
+    'unix://@a'        => 'name|a',
+    'unix:~nobody-of-this-name/a' => '--listen unix:~nobody-of-this-name/a: there is no such user',
+    'unix:@'           => '--listen unix:@: a path or @name must be after unix:',
+    'unix://tmp/a'     => '--listen unix://tmp/a: write unix:///tmp/a (as nginx reads it) or unix:tmp/a (as puma reads it)',
+    (map { $_ => "--listen $_: puma reads %20, ? and # in a unix path otherwise than nginx: write it without unix:" }
+          'unix:/a%20b', 'unix:/a?umask=0111', 'unix:/a#b'),
+    (map { $_ => "--listen '$_' is no address such as 127.0.0.1:5000, [::1]:5000 or /run/app.sock" }
+          '', ':', '::1', '[::1]', 'localhost:', 'unix:', 'http://a:5000', 'ssl:a', 'tcp://a'),
+);
+{
+    local $ENV{HOME} = "$directory";
+    for my $text (sort keys %reads) {
+        my $read = eval { join '|', Bontebok::Address::parse($text) } // $@ =~ s/\Abontebok: (.*)\n\z/$1/sr;
+        is $read, $reads{$text}, "--listen '$text'";
+    }
+}
+
+# An abstract name has no file.
+{
+    my $name = "bontebok-test-$$";
+    my $listeners = Bontebok::Listeners->open(Bontebok::Options->new({ listen => ["unix:\@$name"] }));
+    is join(' ', map { "$_->{name} $_->{port}" } $listeners->all), "localhost \@$name", 'an abstract name';
+    socket my $client, AF_UNIX, SOCK_STREAM, 0 or die "socket: $!";
+    ok connect($client, pack_sockaddr_un("\0$name")), 'a client finds it';
+    my ($listener) = $listeners->all;
+    my $adopted = Bontebok::Listeners->open(Bontebok::Options->new({ listen_sock => $listener->{socket} }));
+    is +($adopted->all)[0]{port}, "\@$name", 'the abstract name of an adopted socket';
+}
+
+# A link counts as what it leads to.
+{
+    my ($link, $target) = ("$directory/link", "$directory/target");
+    symlink 'target', $link or die "symlink: $!";
+    my $open = sub { return eval { Bontebok::Listeners->open(Bontebok::Options->new({ listen => [$_[0]] })) } };
+    for my $path ($link, "$link/a", "$link/a/b") {
+        ok !$open->($path), 'a link that leads nowhere';
+        is $@, "bontebok: --listen $path: $link is a link to target, which does not exist\n", 'the message';
+    }
+    my $server = $open->($target);
+    ok !$open->($link), 'a link to the socket of a server';
+    is $@, "bontebok: --listen $link: another server listens there\n", 'the message';
+    undef $server;
+    socket my $dead, AF_UNIX, SOCK_STREAM, 0 or die "socket: $!";
+    bind $dead, pack_sockaddr_un($target) or die "bind: $!";
+    ok $open->($link) && -S $target, 'a link to the socket of a dead server is replaced';
+    unlink $target;
+}
+
 # A caller without plackup passes a text or nothing.
 socket my $bound, AF_INET, SOCK_STREAM, 0 or die "socket: $!";
 for my $row ([{ port => 'abc' } => qr/\Abontebok: --port must be a number from 1 to 65535, not 'abc'\n\z/],
     [{ port => 0 } => qr/\Abontebok: --listen :0: a port is a number/],
     [{ host => 'a', port => 99999 } => qr/\Abontebok: --listen a:99999: a port is a number/],
+    [{ host => '/run/a', port => 1 } => qr{\Abontebok: --host must be a name or an IP address, not '/run/a': --listen },],
+    [{ listen => "$directory/" . 'x' x 107 } => qr/: a path has at most 107 bytes, and this one has 1\d\d\n\z/],
     [{ listen => 'unix:' } => qr/\Abontebok: --listen 'unix:' is no address/],
     [{ listen_sock => 'x' } => qr/\Abontebok: --listen-sock must be an open socket\n\z/],
     [{ listen_sock => $bound } => qr/\Abontebok: --listen-sock must be a socket that listens\n\z/],

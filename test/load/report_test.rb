@@ -119,6 +119,12 @@ class ReportTest < LoadTest
     [reader, output].compact.each(&:close)
   end
 
+  def test_the_message_about_a_long_url_is_whole
+    url = "unix:/#{'x' * 300}"
+    assert_equal "bontebok bench: #{url} has a socket path of more than 107 bytes",
+                 bench(url).output.lines(:stderr).first.chomp
+  end
+
   def test_wrong_options_exit_with_two
     [["--nonsense", "http://127.0.0.1/"], [], ["-n", "x", "http://127.0.0.1/"], ["ftp://127.0.0.1/"]].each do |wrong|
       process = bench(*wrong)

@@ -34,7 +34,8 @@ module Bontebok
     def first_path
       return path if address.abstract?
 
-      "#{path}#{NEXT}".tap { |first| check_length(first) }
+      check_length(NEXT)
+      "#{path}#{NEXT}"
     end
 
     def former_path

@@ -7,12 +7,13 @@ package Bontebok::Listeners;
 use strict;
 use warnings;
 
+use Bontebok::Address    ();
 use Bontebok::Inherited  ();
 use Bontebok::SocketFile ();
 use Bontebok::UserError  qw(refuse);
 use Errno                qw(EADDRNOTAVAIL EAFNOSUPPORT);
 use Socket qw(AF_UNIX AI_PASSIVE NI_NUMERICHOST NI_NUMERICSERV SOCK_STREAM SOL_SOCKET SO_ACCEPTCONN SO_REUSEADDR
-  getaddrinfo getnameinfo sockaddr_family unpack_sockaddr_un);
+  getaddrinfo getnameinfo pack_sockaddr_un sockaddr_family unpack_sockaddr_un);
 
 # MOST is the core's limit.
 use constant { DEFAULT_PORT => 8080, MOST => 64 };
@@ -62,6 +63,7 @@ sub _addresses {
     my $listen = $options->get('listen');
     my @listen = ref $listen ? @$listen : defined $listen ? ($listen) : ();
     return $options->get('socket') if !@listen && defined $options->get('socket');
+    $host =~ m{/} and refuse("--host must be a name or an IP address, not '$host': --listen takes a path");
     my $own = "$host:$port";
     $host = "[$host]" if $host =~ /:/ && $host !~ /\A\[/;
     return map { $_ eq $own ? "$host:$port" : $_ } @listen if @listen;    # plackup also passes --host and --port
@@ -71,16 +73,11 @@ sub _addresses {
 
 sub _listen {
     my ($self, $address) = @_;
-    if ($address =~ m{\Aunix:(?://)?(.+)\z}s) {
-        return $self->_listen_on_path($1);
-    } elsif ($address =~ /\A(?:\[([^]]*)\]|([^:\/]*)):([0-9]+)\z/) {
-        return $self->_listen_on_port($address, $1 // $2, $3);
-    } elsif ($address =~ /\A[0-9]+\z/) {
-        return $self->_listen_on_port($address, '', $address);
-    } elsif ($address eq '' || $address =~ m{\A[^/]*:[0-9]*\z|\A\[}) {
-        refuse("--listen '$address' is no address such as 127.0.0.1:5000, [::1]:5000 or /run/app.sock");
-    }
-    return $self->_listen_on_path($address);
+    my ($kind, @where) = Bontebok::Address::parse($address);
+    return
+        $kind eq 'tcp'  ? $self->_listen_on_port($address, @where)
+      : $kind eq 'name' ? $self->_listen_on_name(@where)
+      :                   $self->_listen_on_path(@where);
 }
 
 # ---- TCP ----
@@ -88,7 +85,7 @@ sub _listen {
 sub _listen_on_port {
     my ($self, $address, $host, $port) = @_;
     $port =~ /\A[1-9]/ && $port <= 65535 or refuse("--listen $address: a port is a number from 1 to 65535");
-    $host = '0.0.0.0' if $host eq '' || $host eq '*';
+    $host = '0.0.0.0' if $host eq '';
     my ($error, @found) = getaddrinfo($host, $port, { flags => AI_PASSIVE, socktype => SOCK_STREAM });
     refuse("--listen $address: $error") if $error;
     my ($opened, $absent, %seen);
@@ -116,11 +113,33 @@ sub _bound {
 
 # ---- unix sockets ----
 
-sub _listen_on_path {
-    my ($self, $path) = @_;
+# An abstract name has no file (unix(7)).
+sub _listen_on_name {
+    my ($self, $name) = @_;
+    $name = _checked("\@$name");
+    my $address = $name =~ s/\A\@/\0/r;
+    my $socket;
+    socket($socket, AF_UNIX, SOCK_STREAM, 0)
+      && bind($socket, pack_sockaddr_un($address))
+      && listen($socket, $self->{backlog})
+      or refuse("--listen unix:$name: $!");
+    return $self->_add($socket, 'localhost', $name);
+}
+
+# Returns the bytes.
+sub _checked {
+    my ($path) = @_;
     utf8::encode($path) if utf8::is_utf8($path);    # perl -CA decodes arguments
     (my $shown = $path) =~ s/[\x00-\x1f\x7f]/?/g;
     $shown eq $path or refuse("--listen $shown: a path has no control characters");
+    my ($bytes, $most) = (length $path, Bontebok::SocketFile::LONGEST_PATH());
+    $bytes <= $most or refuse("--listen $path: a path has at most $most bytes, and this one has $bytes");
+    return $path;
+}
+
+sub _listen_on_path {
+    my ($self, $path) = @_;
+    $path = _checked($path);
     my $file = Bontebok::SocketFile->listen($path, $self->{backlog});
     push @{ $self->{files} }, $file;
     $self->_add($file->take_socket, 'localhost', $path);
@@ -137,7 +156,7 @@ sub _adopt {
     my $listens = getsockopt $socket, SOL_SOCKET, SO_ACCEPTCONN;
     $listens && unpack 'i', $listens or refuse("$source must be a socket that listens");
     if (sockaddr_family($name) == AF_UNIX) {
-        my $path = unpack_sockaddr_un($name);
+        my $path = unpack_sockaddr_un($name) =~ s/\A\0/\@/r;
         return $self->_add($socket, 'localhost', length $path ? $path : 'unix');
     }
     my ($error, $host, $port) = getnameinfo($name, NI_NUMERICHOST | NI_NUMERICSERV);

@@ -20,14 +20,13 @@ use constant LONGEST_PATH => 107;
 # The lock of a directory is tried so often, with so many seconds in between. A server holds it for a millisecond.
 use constant { ATTEMPTS => 25, INTERVAL => 0.02 };
 
-# path: bytes. Dies with a message for the user.
+# path: bytes, at most LONGEST_PATH. Dies with a message for the user.
 sub listen {    ## no critic (Subroutines::ProhibitBuiltinHomonyms)
     my ($class, $path, $backlog) = @_;
-    length $path <= LONGEST_PATH or refuse("--listen $path: a path has at most @{[LONGEST_PATH]} bytes");
     my $lock = _lock(File::Basename::dirname($path));
     _remove_stale($path);
     socket(my $socket, AF_UNIX, SOCK_STREAM, 0) or refuse("--listen $path: $!");
-    _bind($socket, $path) or refuse("--listen $path: $!");
+    _bind($socket, $path) or refuse("--listen $path: " . (_dangling($path) // $!));
     my $absolute = File::Spec->rel2abs($path);    # the application may change the directory
     my $self     = bless { owner => $$, path => $absolute, identity => scalar _identity($absolute) }, $class;
     CORE::listen($socket, $backlog) or refuse("--listen $path: $!");
@@ -75,7 +74,7 @@ sub _lock {
 # Removes a socket file without a server. A connection attempt that would have to wait finds a server, too.
 sub _remove_stale {
     my ($path) = @_;
-    lstat $path or return;
+    -e $path or return;
     -S _ or refuse("--listen $path: the file exists and is no socket");
     socket(my $probe, AF_UNIX, SOCK_STREAM, 0) or refuse("--listen $path: $!");
     $probe->blocking(0);
@@ -84,6 +83,15 @@ sub _remove_stale {
     $! == ECONNREFUSED || $! == ENOENT or refuse("--listen $path: $!");
     unlink $path or $! == ENOENT or refuse("--listen $path: cannot remove the old socket: $!");
     return;
+}
+
+# Says which part of the path is a link to a missing file. Returns undef if there is none.
+sub _dangling {
+    my ($path) = @_;
+    return if -e $path;
+    return "$path is a link to @{[readlink $path]}, which does not exist" if -l $path;
+    my $above = File::Basename::dirname($path);
+    return $above eq $path ? undef : _dangling($above);
 }
 
 # The inode alone may belong to another server's file: when the socket is closed, the system uses its number again.
