@@ -74,8 +74,9 @@ struct bb_settings {
 #undef BB_SETTING_ARRAY
 };
 
-/* Size of a buffer for the NUL-terminated text that says why a setting is wrong. */
-#define BB_FAULT_MAX 160
+/* Size of a buffer for the NUL-terminated text that says why a setting is wrong. The text can have a target
+ * of the access log in it, of up to 255 bytes. */
+#define BB_FAULT_MAX 320
 
 /* Fills *settings with the defaults above. */
 void bb_settings_init(struct bb_settings *settings);

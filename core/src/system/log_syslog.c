@@ -28,8 +28,8 @@ struct setting {
 
 static int fail(char *fault, const char *what, struct bb_slice word)
 {
-    (void)snprintf(fault, BB_FAULT_MAX, "syslog: %s \"%.*s\"", what, word.len > 80 ? 80 : (int)word.len,
-                   word.at);
+    int len = word.len < BB_FAULT_MAX ? (int)word.len : BB_FAULT_MAX;
+    (void)snprintf(fault, BB_FAULT_MAX, "syslog: %s \"%.*s\"", what, len, word.at);
     return BB_EFORMAT;
 }
 

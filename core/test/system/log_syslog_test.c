@@ -94,6 +94,8 @@ static void test_syslog_that_does_not_read_takes_whole_lines_and_then_none(void 
     free(lines);
 }
 
+#define LONG "a23456789.123456789.123456789.123456789.123456789.123456789."
+
 static void test_a_wrong_syslog_target_is_rejected_with_its_fault(void **state)
 {
     (void)state;
@@ -107,6 +109,7 @@ static void test_a_wrong_syslog_target_is_rejected_with_its_fault(void **state)
          "\"a23456789.123456789.123456789.123456789.12345678\""},
         {"syslog:tag=", "syslog: not a tag of letters, digits, _, - and .: \"\""},
         {"syslog:socket=", "syslog: not the path of a socket: \"\""},
+        {"syslog:socket=/" LONG LONG "end", "syslog: not the path of a socket: \"/" LONG LONG "end\""},
         {"syslog:server=a,tag=b", "syslog: unknown setting \"server\""},
         {"syslog:local7", "syslog: unknown setting \"local7\""},
         {"syslog:,", "syslog: unknown setting \"\""},

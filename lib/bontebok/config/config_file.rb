@@ -13,7 +13,7 @@ module Bontebok
     # A value as it is written, and its "path:line". places: the place of each value of a list.
     Entry = Struct.new(:value, :place, :places)
 
-    LONGEST_MESSAGE = 200
+    LONGEST_MESSAGE = 1000
 
     # entries: { key of an option => Entry }. warnings: texts for the log. workers, env: see #initialize.
     attr_reader :entries, :hooks, :warnings, :workers, :env

@@ -13,7 +13,7 @@ module Bontebok
   #   help      the text for users; its first sentence is the summary, of at most 60 characters
   #   core      true: the core has a setting with the same key
   class Option
-    # A wrong value is shown up to this length. A path is shown as a whole, because its end may be what is wrong.
+    # A wrong value is shown up to this length. The value can be a path, whose end can be wrong.
     LONGEST_SHOWN = 1000
     private_constant :LONGEST_SHOWN
 

@@ -3,7 +3,7 @@
 module Bontebok
   # The text of a SystemCallError for a message to the user.
   module ErrorText
-    # What the kernel says if a link leads nowhere. Unlike open(2), bind(2) does not create the file behind a link.
+    # The kernel's errors for a link that leads nowhere. Unlike open(2), bind(2) does not create the file behind a link.
     OF_A_LINK = [Errno::ENOENT, Errno::EADDRINUSE, Errno::ELOOP].freeze
     private_constant :OF_A_LINK
 

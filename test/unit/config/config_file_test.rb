@@ -154,7 +154,7 @@ class ConfigFileTest < Support::TestCase
     assert_fault 2, ":1: \uFFFDx (RuntimeError)", "raise %(\\xffx)"
     assert_fault 2, ":1: x (RuntimeError)", "raise %(\\n x \\n).encode('UTF-16')"
     assert_fault 2, ":1: IOError", "raise IOError.new.tap { |e| def e.message = raise('x') }"
-    assert_fault 2, /\A:1: x{200}\.\.\. \(RuntimeError\)\z/, "raise 'x' * 100_000"
+    assert_fault 2, /\A:1: x{1000}\.\.\. \(RuntimeError\)\z/, "raise 'x' * 100_000"
   end
 
   def test_a_missing_file_is_an_error

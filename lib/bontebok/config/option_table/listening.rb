@@ -19,7 +19,7 @@ module Bontebok
                    "and IPv4; if the server also listens on 0.0.0.0 with the same port, [::] listens on IPv6 only. " \
                    "By default, the server listens on 127.0.0.1 and [::1] in development, else on 0.0.0.0. The " \
                    "default port is $PORT, else 9292. A server that gets sockets from systemd or start_server has no " \
-                   "default address.",
+                   "default address. docs/DEPLOYMENT.md has all forms of an address.",
                    section: TITLE, short: "l", repeated: true, environment_variables: ["PORT"],
                    default_text: "port 9292"),
         Option.new("BackLog", OptionTypes::Count.new(1..65_535), 1024,
