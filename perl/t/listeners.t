@@ -77,7 +77,8 @@ my %reads = (
     'unix://@a'        => 'name|a',
     'unix:~nobody-of-this-name/a' => '--listen unix:~nobody-of-this-name/a: there is no such user',
     'unix:@'           => '--listen unix:@: a path or @name must be after unix:',
-    'unix://tmp/a'     => '--listen unix://tmp/a: write unix:///tmp/a (as nginx reads it) or unix:tmp/a (as puma reads it)',
+    'unix://tmp/a' =>
+      '--listen unix://tmp/a: write unix:///tmp/a (as nginx reads it) or unix:tmp/a (as puma reads it)',
     (map { $_ => "--listen $_: puma reads %20, ? and # in a unix path otherwise than nginx: write it without unix:" }
           'unix:/a%20b', 'unix:/a?umask=0111', 'unix:/a#b'),
     (map { $_ => "--listen '$_' is no address such as 127.0.0.1:5000, [::1]:5000 or /run/app.sock" }
@@ -127,7 +128,7 @@ socket my $bound, AF_INET, SOCK_STREAM, 0 or die "socket: $!";
 for my $row ([{ port => 'abc' } => qr/\Abontebok: --port must be a number from 1 to 65535, not 'abc'\n\z/],
     [{ port => 0 } => qr/\Abontebok: --listen :0: a port is a number/],
     [{ host => 'a', port => 99999 } => qr/\Abontebok: --listen a:99999: a port is a number/],
-    [{ host => '/run/a', port => 1 } => qr{\Abontebok: --host must be a name or an IP address, not '/run/a': --listen },],
+    [{ host => '/run/a', port => 1 } => qr{\Abontebok: --host must be a name or an IP address, not '/run/a': },],
     [{ listen => "$directory/" . 'x' x 107 } => qr/: a path has at most 107 bytes, and this one has 1\d\d\n\z/],
     [{ listen => 'unix:' } => qr/\Abontebok: --listen 'unix:' is no address/],
     [{ listen_sock => 'x' } => qr/\Abontebok: --listen-sock must be an open socket\n\z/],

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../config/option_table"
-require_relative "../config/puma_address"
 
 module Bontebok
   # Reads argv with the help of OptionTable. Used by CLI. The values stay Strings; Config checks and converts them. An
@@ -151,7 +150,7 @@ module Bontebok
       store(option, flag, value)
       values = @values[option.key]
       values[-1] = address(flag, values.last) if PORTS.include?(flag)
-      values[-1] = bound(values.last) if BINDS.include?(flag)
+      values[-1] = Address.bound(values.last) if BINDS.include?(flag)
       values[-1] = File::NULL if flag == "-C" && values.last == NO_FILE
     end
 
@@ -159,12 +158,6 @@ module Bontebok
       return "*:#{port}" if (0..65_535).cover?(Integer(port, 10, exception: false))
 
       raise UsageError, "#{flag} wants a port from 0 to 65535, not #{port.inspect}"
-    end
-
-    # The option Listen refuses parameters, and names the options to use.
-    def bound(text)
-      address, parameters = PumaAddress.read(text)
-      parameters == "" ? address : text
     end
 
     def ignore_state(value)

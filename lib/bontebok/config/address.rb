@@ -24,6 +24,9 @@ module Bontebok
     # puma reads these in a path otherwise than nginx and unicorn: as a space, as parameters and as a fragment.
     AMBIGUOUS = /%20|[?#]/
 
+    # An address of puma.
+    PUMAS = %r{\A(?<scheme>tcp(?=://)|unix):(?://)?(?<where>[^?#]*)(?:\?(?<parameters>[^#]*))?(?:#.*)?\z}m
+
     # Parameters of puma's addresses, such as unix:///run/app.sock?umask=0111, and the options for the same thing.
     PARAMETERS = { "umask" => "--socket-mode", "mode" => "--socket-mode", "backlog" => "--backlog" }.freeze
 
@@ -54,6 +57,23 @@ module Bontebok
         raise OptionTypes::Invalid, "a port from 0 to 65535" if port > 65_535
 
         new(host: match[:v6] || match[:host] || "0.0.0.0", port: port)
+      end
+
+      # Reads the text of puma's `bind` as puma does: unix://tmp/a is a relative path, ~ is a name like any other, %20
+      # is a space, and a text after # is ignored. Returns the value for .of and the text of the parameters, or nil.
+      def pumas(text)
+        match = PUMAS.match(text) if text.valid_encoding?
+        return unless match
+
+        where = match[:where]
+        unix = match[:scheme] == "unix"
+        [unix ? Path.new(where.gsub("%20", " ")) : where.delete_suffix("/"), match[:parameters].to_s]
+      end
+
+      # The value of -b for .of, which refuses parameters, and names the options to use.
+      def bound(text)
+        address, parameters = pumas(text)
+        parameters == "" ? address : text
       end
 
       # Returns HOST:PORT, or a host that is the address of a unix socket. An IPv6 host may be given with or without

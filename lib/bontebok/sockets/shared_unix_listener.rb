@@ -34,7 +34,9 @@ module Bontebok
     def first_path
       return path if address.abstract?
 
-      check_length(NEXT)
+      longest = Address::LONGEST_PATH - NEXT.size
+      fail_because("with ReusePort, a unix path has at most #{longest} bytes") if path.bytesize > longest
+
       "#{path}#{NEXT}"
     end
 

@@ -154,19 +154,9 @@ module Bontebok
     end
 
     def check_file
-      check_length
       return if File.socket?(path) || !File.exist?(path)
 
       fail_because("the file is not a socket")
-    end
-
-    # suffix: of another name that the file has for a moment.
-    def check_length(suffix = nil)
-      longest = Address::LONGEST_PATH
-      length = "#{path}#{suffix}".bytesize
-      return unless length > longest
-
-      fail_because("a unix path has at most #{longest} bytes, and this one has #{length}#{" with #{suffix}" if suffix}")
     end
 
     # Raises Errno::EADDRINUSE or StartError if a running server has the address: the server accepts a connection, or

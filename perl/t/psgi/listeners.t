@@ -70,7 +70,8 @@ my @wrong = (
     [['--host', '127.0.0.1', '--port', $taken_port] => "--listen 127.0.0.1:$taken_port: Address already in use"],
     [['--listen', $taken_path]              => "--listen $taken_path: another server listens there"],
     [['--socket', $taken_path]              => "--listen $taken_path: another server listens there"],
-    [['-o', $taken_path]                    => "--host must be a name or an IP address, not '$taken_path': --listen takes a path"],
+    [['-o', $taken_path] =>
+          "--host must be a name or an IP address, not '$taken_path': --listen takes a path"],
     [['--listen', "unix:$taken_path"]       => "--listen $taken_path: another server listens there"],
     [['--listen', "$directory/file"]        => "--listen $directory/file: the file exists and is no socket"],
     [['--listen', "$directory/dir"]         => "--listen $directory/dir: the file exists and is no socket"],

@@ -13,7 +13,7 @@ require "bontebok/cli/command_line"
 #
 # A String is the address, where CWD is the working directory. A Regexp is the message of a refusal.
 class AddressFormsTest < Support::TestCase
-  FORMS = /wants HOST:PORT, PORT, \*:PORT, \[v6\]:PORT, unix:\/path or unix:@name, not "/
+  FORMS = %r{wants HOST:PORT, PORT, \*:PORT, \[v6\]:PORT, unix:/path or unix:@name, not "}
   BIND = %r{bind wants tcp://HOST:PORT or unix://PATH, not }
   READ_OTHERWISE = /wants a unix path without %20, \? and #, which puma reads otherwise than nginx, not "/
   TWO_READINGS = %r{wants unix:///tmp/a \(as nginx and unicorn read it\) or unix:tmp/a \(as puma reads it\), not "}
@@ -50,7 +50,8 @@ class AddressFormsTest < Support::TestCase
     "unix:/a#b" => [READ_OTHERWISE, "unix:/a", "unix:/a#b"],
     "unix:/a?b" => [READ_OTHERWISE, "unix:/a", "unix:/a?b"],
     "unix:/a?umask=7" => [/an address without \?umask= \(see --socket-mode\), not/, "unix:/a", "unix:/a?umask=7"],
-    "unix:" => [EMPTY, EMPTY, "unix:CWD"], "unix://" => [EMPTY, EMPTY, "unix:/"], "unix:@" => [EMPTY, EMPTY, "unix:CWD/@"]
+    "unix:" => [EMPTY, EMPTY, "unix:CWD"], "unix://" => [EMPTY, EMPTY, "unix:/"],
+    "unix:@" => [EMPTY, EMPTY, "unix:CWD/@"]
   }.freeze
 
   def test_the_places_of_this_server_have_one_table
@@ -176,7 +177,7 @@ class AddressFormsTest < Support::TestCase
   end
 
   def with_home
-    former = ENV.fetch("HOME", nil)
+    former = Dir.home
     ENV["HOME"] = "/home/x"
     yield
   ensure

@@ -157,35 +157,6 @@ class UnixListenerTest < Support::UnixListenerCase
                  [error.message, File.read(@path)]
   end
 
-  def test_a_link_that_leads_nowhere_is_said_to_do_so
-    File.symlink("gone", @path)
-    [-> { listener.bind }, -> { listener.check }].each do |start|
-      error = assert_raises(Bontebok::StartError, &start)
-      assert_equal "cannot listen on unix:#{@path}: #{@path} is a link to gone, which does not exist", error.message
-    end
-    assert File.symlink?(@path)
-  end
-
-  # The socket gets the place of the link, as in puma and unicorn.
-  def test_a_link_counts_as_what_it_leads_to
-    File.symlink("#{temp_dir}/other", @path)
-    listening("#{temp_dir}/other")
-    assert_in_use(" by process #{Process.pid}") { listener.bind }
-    @opened.shift.close
-    listening
-    assert_equal [false, true], [File.symlink?(@path), File.socket?("#{temp_dir}/other")]
-  end
-
-  # The control socket of a long working directory.
-  def test_a_path_that_is_too_long_is_shown
-    @path = "#{temp_dir}/#{'x' * 107}"
-    access = Bontebok::SocketAccess.new(mode: 0o600)
-    one = Bontebok::UnixListener.new(Bontebok::Address.new(path: @path), backlog: 8, access: access)
-    expected = "cannot listen on unix:#{@path}: a unix path has at most 107 bytes, and this one has #{@path.bytesize}"
-    assert_equal [expected] * 2,
-                 (%i[bind check].map { |step| assert_raises(Bontebok::StartError) { one.public_send(step) }.message })
-  end
-
   def test_a_missing_directory_is_an_error
     path = "#{temp_dir}/missing/a.sock"
     error = assert_raises(Bontebok::StartError) { listener(path).bind }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../puma_address"
+require_relative "../address"
 
 module Bontebok
   module ConfigStyles
@@ -11,7 +11,7 @@ module Bontebok
       TUNING = %w[low_latency].freeze
 
       def bind(address)
-        where, options = PumaAddress.read(address.to_s) || refuse_bind(address.to_s)
+        where, options = Address.pumas(address.to_s) || refuse_bind(address.to_s)
         options.split("&").each { |option| bind_option(*option.split("=", 2)) }
         @configuration.add(:listen, where)
       end

@@ -37,7 +37,9 @@ module Bontebok
 
       def listener(path, uid, kind)
         access = SocketAccess.new(mode: MODE, owner: uid&.to_s)
-        kind.new(Address.new(path: path), backlog: BACKLOG, access: access)
+        kind.new(Address.of(Address::Path.new(path)), backlog: BACKLOG, access: access)
+      rescue OptionTypes::Invalid => e
+        raise StartError, "the control socket wants #{e.message}"
       end
     end
 
