@@ -4,6 +4,8 @@ require "test_helper"
 require "bontebok/adapters/rack_handler"
 require "bontebok/adapters/server_options"
 require "bontebok/cli/command_line"
+require "bontebok/config/supervisor_config"
+require "bontebok/sockets/passed_listeners"
 
 # Each form of an address in each place where a user writes one. The columns are the readings of these places:
 #
@@ -134,11 +136,15 @@ class AddressFormsTest < Support::TestCase
 
   # Processes pass addresses to each other as texts.
   def test_an_address_is_restored_from_its_text
-    ["/a%20b", "/a?umask=1", "@a?b", "/a#b"].each do |path|
-      address = Bontebok::Address.of(Bontebok::Address::Path.new(path))
-      assert_equal "unix:#{path}", Bontebok::Address.restore(address.to_s).to_s
+    paths = ["/a%20b", "/a?umask=1", "@a?b", "/a#b"]
+    former = config(listen: [*paths.map { |path| Bontebok::Address::Path.new(path) }, "[::1]:80"]).call
+    sent = JSON.parse(JSON.generate(Bontebok::SupervisorConfig.dump(former)))
+    addresses = Bontebok::SupervisorConfig.new(sent, former)[:listen]
+    assert_equal [*paths.map { |path| "unix:#{path}" }, "[::1]:80"], addresses.map(&:to_s)
+    UNIXServer.open(path = "#{temp_dir}/a%20b") do |socket|
+      described = { "address" => "unix:#{path}" }
+      assert_equal ["unix:#{path}"], Bontebok::PassedListeners.take([described], [socket.dup]).each(&:close).map(&:to_s)
     end
-    assert_equal "[::1]:80", Bontebok::Address.restore("[::1]:80").to_s
   end
 
   private
