@@ -5,6 +5,13 @@
 
 require "fiddle"
 
+if (limit = ENV.fetch("BENCH_SERVICE_TIMEOUT", "")) != ""
+  require "rack-timeout"
+  require "logger"
+  Rack::Timeout::Logger.level = Logger::ERROR
+  use Rack::Timeout, service_timeout: Integer(limit)
+end
+
 NOTES = ENV.fetch("BENCH_DIR")
 # Seconds after which every fault ends, even if the bench is gone.
 LONGEST = 120

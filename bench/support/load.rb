@@ -40,6 +40,13 @@ module Bench
       result(JSON.parse(output), children_cpu - before)
     end
 
+    # Returns a Hash for each second of the load: the lines of --timeline --json without the report.
+    def timeline(address, *arguments, path: "/")
+      output, = Open3.capture2("taskset", "-c", CORE.to_s, Build.load_tool, "--json", "--timeline",
+                               *arguments.map(&:to_s), url(address, path))
+      output.lines.map { |line| JSON.parse(line) }.select { |line| line.key?("second") }
+    end
+
     # The requests that the load tool would send with these arguments: [[microseconds from the start, path], ...].
     def plan(address, *arguments, path: "/")
       output, = Open3.capture2(Build.load_tool, "--dry-run", *arguments.map(&:to_s), url(address, path))

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "kinds/own"
+require_relative "kinds/passenger"
 require_relative "kinds/puma"
 require_relative "kinds/reuse_port"
 require_relative "kinds/rollback"
@@ -11,7 +12,7 @@ require_relative "kinds/unicorn"
 module Bench
   module Deploys
     KINDS = [Own, Rollback, StartServer, SharedListener, ReusePort, UnixRename, Systemd, PumaHot, PumaPhased,
-             Unicorn].freeze
+             Unicorn, Passenger].freeze
 
     # The kinds with one of these words in their names; nil: all kinds. An unknown word ends the program.
     def self.kinds(words)

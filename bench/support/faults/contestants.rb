@@ -7,7 +7,8 @@ module Bench
     # A server with the settings of a fault. WORDS translates the settings into the server's own names. #missing lists
     # the settings that the server does not have.
     #
-    #   workers        processes with one thread each
+    #   workers        processes
+    #   threads        per worker; unicorn has one
     #   preload        the master loads the application
     #   request_limit  seconds that one request may take
     #   worker_limit   seconds without progress after which a worker is replaced
@@ -27,7 +28,7 @@ module Bench
       def initialize(address, dir, settings)
         @address = address
         @dir = dir
-        @settings = { preload: true, **settings }
+        @settings = { preload: true, threads: 1, **settings }
       end
 
       def name = self.class.name.split("::").last.downcase
@@ -54,7 +55,7 @@ module Bench
       def env = Bench::Build.gems_of(File.join(Bench::Contestants::ROOT, "Gemfile"))
 
       def command
-        [*Bench::Contestants.ours(@address, @settings[:workers], APP).first.command[0..-2],
+        [*own_command[0..-2],
          "--preload=#{@settings[:preload]}", "--restart-file", restart_file, "--spool-dir", @dir,
          *limits.flat_map(&:split), APP]
       end
@@ -63,6 +64,10 @@ module Bench
       def restart(_pid) = File.write(restart_file, "")
 
       private
+
+      def own_command
+        Bench::Contestants.ours(@address, @settings[:workers], APP, @settings[:threads]).first.command
+      end
 
       # Uses only options that --help shows, so that an older revision can be measured, too.
       def words
@@ -80,12 +85,29 @@ module Bench
                 boot_limit: "worker_boot_timeout" }.freeze
 
       def command
-        config = file("puma.rb", "workers #{@settings[:workers]}", "threads 1, 1", "bind 'tcp://#{@address}'",
-                      "preload_app! #{@settings[:preload]}", "worker_check_interval 1", *limits)
+        config = file("puma.rb", "workers #{@settings[:workers]}", "threads #{@settings[:threads]}, #{@settings[:threads]}", "bind 'tcp://#{@address}'",
+                      "preload_app! #{@settings[:preload]}", "worker_check_interval 1", *directives)
         ["bundle", "exec", "puma", "-q", "-e", "production", "-C", config, APP]
       end
 
       def restart(pid) = Process.kill(:USR1, pid)
+
+      private
+
+      def directives = limits
+    end
+
+    # Puma with the gem rack-timeout in the application, which limits requests.
+    class PumaRackTimeout < Puma
+      WORDS = { **Puma::WORDS, request_limit: "service_timeout" }.freeze
+
+      def name = "puma+rack-timeout"
+      def env = { **super, "BENCH_SERVICE_TIMEOUT" => @settings[:request_limit].to_s }
+
+      private
+
+      # Puma's file has the other limits.
+      def directives = super.grep_v(/\Aservice_timeout /)
     end
 
     # A new generation has a second master. The new workers end the old workers, as in unicorn's example configuration.
@@ -119,6 +141,7 @@ module Bench
       def wanted = super.transform_values { |value| value.is_a?(Integer) ? [value, LEAST].max : value }
     end
 
-    CONTESTANTS = { "bontebok" => Bontebok, "puma" => Puma, "unicorn" => Unicorn }.freeze
+    CONTESTANTS = { "bontebok" => Bontebok, "puma" => Puma, "puma+rack-timeout" => PumaRackTimeout,
+                    "unicorn" => Unicorn }.freeze
   end
 end

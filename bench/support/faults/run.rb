@@ -20,13 +20,14 @@ module Bench
       # notes: remarks for the row of the table. workers: pids of the workers before the fault.
       attr_reader :contestant, :group, :notes, :workers
 
-      def initialize(fault, server, seconds:, rate:)
+      # threads: per worker.
+      def initialize(fault, server, seconds:, rate:, threads:)
         @fault = fault
         @seconds = seconds
         @rate = rate
         @dir = Dir.mktmpdir("bontebok-faults")
         @address = Load.address("tcp", @dir, "")
-        @contestant = CONTESTANTS.fetch(server).new(@address, @dir, fault.settings)
+        @contestant = CONTESTANTS.fetch(server).new(@address, @dir, { threads: threads, **fault.settings })
         @clients = []
         @notes = []
       end
