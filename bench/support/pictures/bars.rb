@@ -26,7 +26,7 @@ module Bench
         base = top + ((step + height) / 2) - (height / 2) + 5
         text(LEFT - 10, base, one.fetch("name"), anchor: "end", fill: fill, weight: 600)
         box(LEFT, top + ((step - height) / 2), width, height, fill: fill)
-        text(LEFT + width + 8, base, "#{one['figure']} #{@picture.fetch('unit')}#{"  #{one['remark']}" if one['remark']}")
+        text(LEFT + width + 8, base, [one.fetch("figure"), @picture.fetch("unit"), *one["remark"]].join(" "))
       end
 
       def most = @picture.fetch("series").map { |one| one.fetch("figure") }.max

@@ -43,7 +43,7 @@ module Bench
         points.each_cons(2) do |one, two|
           line(one, two, stroke: stroke, width: 2, dashes: (two[2] == one[2] + 1 ? nil : "2 4"))
         end
-        points.each { |left, top| @parts << %(<circle cx="#{number(left)}" cy="#{number(top)}" r="2.5" fill="#{stroke}"/>) }
+        points.each { |left, top| dot(left, top, stroke) }
       end
 
       # Names stand beside the ends of their curves, moved apart where they would touch.

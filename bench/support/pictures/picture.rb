@@ -24,7 +24,8 @@ module Bench
         text(16, 50, @picture.fetch("condition"), fill: @theme.faint)
         draw
         <<~SVG
-          <svg xmlns="http://www.w3.org/2000/svg" width="#{WIDTH}" height="#{HEIGHT}" viewBox="0 0 #{WIDTH} #{HEIGHT}" role="img" font-family="#{FONT}">
+          <svg xmlns="http://www.w3.org/2000/svg" width="#{WIDTH}" height="#{HEIGHT}"
+            viewBox="0 0 #{WIDTH} #{HEIGHT}" role="img" font-family="#{FONT}">
           <title>#{escape(@picture.fetch('title'))}</title>
           <rect width="#{WIDTH}" height="#{HEIGHT}" rx="6" fill="#{@theme.paper}"/>
           #{@parts.join("\n")}
@@ -38,18 +39,25 @@ module Bench
       def colour(part, place) = @theme.series.fetch(part.fetch("colour", place))
 
       def text(left, base, words, size: 13, weight: 400, fill: @theme.ink, anchor: "start")
-        @parts << %(<text x="#{number(left)}" y="#{number(base)}" font-size="#{size}" font-weight="#{weight}" ) +
-                  %(fill="#{fill}" text-anchor="#{anchor}">#{escape(words)}</text>)
+        element("text", { x: left, y: base, "font-size": size, "font-weight": weight, fill: fill,
+                          "text-anchor": anchor }, words)
       end
 
       def line(from, to, stroke: @theme.grid, width: 1, dashes: nil)
-        @parts << %(<line x1="#{number(from[0])}" y1="#{number(from[1])}" x2="#{number(to[0])}" y2="#{number(to[1])}" ) +
-                  %(stroke="#{stroke}" stroke-width="#{width}"#{%( stroke-dasharray="#{dashes}") if dashes}/>)
+        element("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], stroke: stroke, "stroke-width": width,
+                          "stroke-dasharray": dashes })
       end
 
       def box(left, top, width, height, fill:, opacity: 1)
-        @parts << %(<rect x="#{number(left)}" y="#{number(top)}" width="#{number(width)}" height="#{number(height)}" ) +
-                  %(rx="3" fill="#{fill}" fill-opacity="#{opacity}"/>)
+        element("rect", { x: left, y: top, width: width, height: height, rx: 3, fill: fill, "fill-opacity": opacity })
+      end
+
+      def dot(left, top, fill) = element("circle", { cx: left, cy: top, r: 2.5, fill: fill })
+
+      # An attribute that is nil is left out.
+      def element(name, attributes, words = nil)
+        list = attributes.compact.map { |key, value| %(#{key}="#{value.is_a?(Float) ? number(value) : value}") }
+        @parts << "<#{name} #{list.join(' ')}#{words ? ">#{escape(words)}</#{name}>" : '/>'}"
       end
 
       def number(value) = value.round(1).to_s.delete_suffix(".0")
