@@ -7,8 +7,8 @@ require_relative "../kind"
 module Bench
   module Deploys
     # `passenger-config restart-app` to Passenger Standalone, from Debian's package. Its queue has room for all requests
-    # of the load. By default it answers 503 when 100 requests wait. Rolling restarts are a part of Passenger Enterprise,
-    # which is not measured.
+    # of the load. By default it answers 503 when 100 requests wait. Rolling restarts are a part of Passenger's
+    # Enterprise edition, which is not measured.
     class Passenger < Kind
       NAME = "passenger restart-app"
       WORKERS = 2
