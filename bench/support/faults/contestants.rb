@@ -86,7 +86,8 @@ module Bench
 
       def command
         config = file("puma.rb", "workers #{@settings[:workers]}", "threads #{@settings[:threads]}",
-                      "bind 'tcp://#{@address}'", "preload_app! #{@settings[:preload]}", "worker_check_interval 1", *directives)
+                      "bind 'tcp://#{@address}'", "preload_app! #{@settings[:preload]}",
+                      "worker_check_interval 1", *directives)
         ["bundle", "exec", "puma", "-q", "-e", "production", "-C", config, APP]
       end
 
