@@ -36,8 +36,10 @@ static bool has(struct bb_slice element, char letter)
 /* ---- the head ---- */
 
 /* The encoder does not copy these fields from the application. It copies Upgrade with two statuses only. */
-static const char *const kept_back[] = {"connection", "keep-alive",     "proxy-connection", "te",
-                                        "trailer",    "content-length", "transfer-encoding"};
+static const char *const kept_back[] = {"connection", "keep-alive",     "proxy-connection",
+                                        "te",         "content-length", "transfer-encoding"};
+/* The encoder copies these fields only if they have a value. */
+static const char *const needs_value[] = {"date", "server", "upgrade"};
 
 struct model {
     struct bb__buf head; /* status line and fields copied from the application */
@@ -54,6 +56,15 @@ static bool is_kept_back(struct bb_slice name)
 {
     for (size_t i = 0; i < sizeof kept_back / sizeof *kept_back; ++i)
         if (is_name(name, kept_back[i])) return true;
+    return false;
+}
+
+static bool lacks_value(struct bb_slice name, struct bb_slice value)
+{
+    for (size_t i = 0; i < value.len; ++i)
+        if (value.at[i] != ' ' && value.at[i] != '\t') return false;
+    for (size_t i = 0; i < sizeof needs_value / sizeof *needs_value; ++i)
+        if (is_name(name, needs_value[i])) return true;
     return false;
 }
 
@@ -96,7 +107,7 @@ static void model_line(struct model *model, struct bb_slice name, struct bb_slic
 
 static void model_field(struct model *model, int status, struct bb_slice name, struct bb_slice value)
 {
-    if (is_kept_back(name)) return;
+    if (is_kept_back(name) || lacks_value(name, value)) return;
     if (is_name(name, "upgrade") && status != 101 && status != 426) return;
     model_line(model, name, value);
 }
@@ -242,7 +253,7 @@ static void encode_and_check_body(struct encode *encode, struct input input)
     while (input.at < input.end) {
         struct bb_slice part = next_element(&input);
         assert(bb__buf_append(&given, part.at, part.len) == BB_OK);
-        encode_part(encode, part.at, part.len);
+        (void)encode_part(encode, part.at, part.len);
     }
     int ended = encode_end(encode);
     struct bb_slice body = {bb__buf_bytes(&given), bb__buf_len(&given)};

@@ -40,13 +40,14 @@
     X(BB_ENAME, -4, "a field name is no token (RFC 9110 5.1)")                                               \
     X(BB_EVALUE, -5, "a field value holds CR, LF, NUL or another control byte (RFC 9110 5.5)")               \
     X(BB_ESTATUS, -6, "a status outside 100..999")                                                           \
-    X(BB_ESHORT, -7, "the body is shorter than the Content-Length that was announced")                       \
+    X(BB_ESHORT, -7, "the body is shorter than its Content-Length")                                          \
     X(BB_ENOSPACE, -8, "the spool is full")                                                                  \
     X(BB_EFORMAT, -9, "a text in the settings is not well-formed")                                           \
     X(BB_EDISK, -10, "the disk of the spool is full or fails; errno has the reason")                         \
     X(BB_ELOST, -11, "a message of the shared queue is lost: no descriptor is free")                         \
     X(BB_EBODY, -12, "the request's body is malformed, too long, or comes too slowly")                       \
-    X(BB_ELAYOUT, -13, "the shared memory is not a scoreboard of this version")
+    X(BB_ELAYOUT, -13, "the shared memory is not a scoreboard of this version")                              \
+    X(BB_ECHUNKS, -14, "Transfer-Encoding is chunked, but the body is not in chunks, or lacks the last chunk")
 
 enum bb_code {
 #define BB_CODE_ENUM(name, number, text) name = number,
@@ -267,7 +268,8 @@ void bb_lane_free(struct bb_lane *lane);
 int bb_reply_begin(struct bb_lane *lane, int status);
 
 /* Adds a field. Copies name and value. "Connection: close" is obeyed, and Upgrade is sent with 101 and 426.
- * Other hop-by-hop fields (RFC 9110 7.6.1) are dropped. Errors, which leave the head as it was: BB_ENAME;
+ * Other hop-by-hop fields (RFC 9110 7.6.1) are dropped. Without a value, these fields, Content-Length,
+ * Transfer-Encoding, Date and Server count as absent. Errors, which leave the head as it was: BB_ENAME;
  * BB_EVALUE; BB_ENOMEM. BB_EVALUE also means that a Content-Length is no number or differs from an earlier
  * one, or that a transfer coding is unknown or comes twice. */
 int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, const char *value,
@@ -302,7 +304,7 @@ bool bb_reply_sent(const struct bb_lane *lane);
  * reached, or the disk is full. After BB_AGAIN call bb_reply_wait(), then this function again with the same
  * `last` and the bytes that were not taken (perhaps none). After an error call bb_reply_abort(). Errors:
  * BB_ENOMEM; BB_EGONE: the client is gone or has taken nothing for write_timeout, or the request is past
- * request_timeout. */
+ * request_timeout; BB_ECHUNKS: the application has set Transfer-Encoding, and the parts are no chunks. */
 int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                    uint64_t *taken);
 
@@ -316,7 +318,8 @@ int bb_reply_wait(struct bb_lane *lane);
 
 /* Ends the response and the request. The core sends unsent bytes when the client can take them. Returns
  * BB_OK. On an error the connection is aborted, so that the client sees that the response is incomplete.
- * BB_ESHORT: the body is shorter than announced; BB_EGONE, BB_ENOMEM: as for bb_reply_write(). */
+ * BB_ESHORT: the body is shorter than its Content-Length; BB_ECHUNKS: the last chunk of the application is
+ * missing; else as for bb_reply_write(). */
 int bb_reply_end(struct bb_lane *lane);
 
 /* Ends the request without a whole response: resets the connection, or closes it after the core's 504. */

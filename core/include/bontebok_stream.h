@@ -45,9 +45,10 @@ void bb_lane_rejoin(struct bb_lane *lane, struct bb_stream *stream);
 /* Sends parts of the body, after the head and the bytes that the socket has not taken yet. last: these parts
  * end the body. *taken: bytes of the parts that were sent or copied. The core copies little. Returns BB_OK:
  * all is sent; BB_AGAIN: call bb_stream_wait(), then this function again with the same `last` and the bytes
- * that were not taken (perhaps none). Errors: BB_ENOMEM; BB_ESHORT: the body is shorter than announced;
- * BB_EGONE: the client is gone, has taken nothing for write_timeout, takes less than min_body_rate, or the
- * request is past request_timeout. After an error the stream can only be freed. */
+ * that were not taken (perhaps none). Errors: BB_ENOMEM; BB_ESHORT: the body is shorter than its
+ * Content-Length; BB_ECHUNKS: as for bb_reply_write() and bb_reply_end(); BB_EGONE: the client is gone, has
+ * taken nothing for write_timeout, takes less than min_body_rate, or the request is past request_timeout.
+ * After an error the stream can only be freed. */
 int bb_stream_write(struct bb_stream *stream, const struct bb_slice *parts, size_t count, bool last,
                     uint64_t *taken);
 

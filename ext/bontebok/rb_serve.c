@@ -80,8 +80,8 @@ static void give_back(struct bbr_exchange *exchange)
     exchange->lane->worker->in_hand--;
     if (exchange->broken)
         bb_reply_abort(core);
-    else if (bb_reply_end(core) == BB_ESHORT)
-        bbr_failed_short(exchange);
+    else
+        bbr_ended(exchange, bb_reply_end(core));
 }
 
 static bool has_callables(const struct bbr_exchange *exchange)

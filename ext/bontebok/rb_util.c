@@ -20,6 +20,7 @@ void bbr_raise(int code)
     case BB_ELAYOUT:
         rb_raise(rb_eArgError, "bontebok: %s", bb_error_text(code));
     case BB_ESHORT:
+    case BB_ECHUNKS:
         rb_raise(bbr_eInvalidReply, "%s", bb_error_text(code));
     case BB_EGONE:
         rb_raise(bbr_eClientGone, "%s", bb_error_text(code));

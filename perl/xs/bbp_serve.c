@@ -90,9 +90,9 @@ static void end_reply(pTHX_ struct bbp_core *core)
 {
     struct bbp_label label = bbp_report_label(core);
     core->exchange.request = NULL;
-    if (bb_reply_end(core->lane) != BB_ESHORT) return;
-    bbp_report(aTHX_ core, "error",
-               newSVpvf("%.*s: the body is shorter than its Content-Length", (int)label.len, label.text),
+    int code = bb_reply_end(core->lane);
+    if (code != BB_ESHORT && code != BB_ECHUNKS) return;
+    bbp_report(aTHX_ core, "error", newSVpvf("%.*s: %s", (int)label.len, label.text, bb_error_text(code)),
                NULL);
 }
 

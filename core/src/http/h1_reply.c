@@ -50,13 +50,22 @@ static bool is_upgrade(const struct bb__h1_reply *reply)
     return reply->status == 101 && reply->has_upgrade;
 }
 
+/* After a partial hijack, the application's chunks do not pass through the core. So the core cannot decode
+ * them for an HTTP/1.0 client, and the field has to say what they are: proxies such as nginx understand it.
+ */
+static enum bb__framing frame_chunks(const struct bb__h1_reply *reply, uint64_t body_length)
+{
+    bool passes = reply->minor_version > 0 || body_length == BB_LENGTH_RAW;
+    return passes ? BB_FRAMING_APP_CHUNKED : BB_FRAMING_APP_DECODED;
+}
+
 /* RFC 9112 6.3. If body_length is announced, also sets content_length. */
 static enum bb__framing choose_framing(struct bb__h1_reply *reply, uint64_t body_length)
 {
     if (reply->status == 205) announce_nothing(reply);
     if (is_upgrade(reply)) return BB_FRAMING_CLOSE;
     if (is_bodyless(reply)) return BB_FRAMING_NONE;
-    if (reply->has_chunked) return reply->minor_version > 0 ? BB_FRAMING_APP_CHUNKED : BB_FRAMING_APP_DECODED;
+    if (reply->has_chunked) return frame_chunks(reply, body_length);
     if (!reply->has_length && body_length < BB_LENGTH_RAW) {
         reply->has_length = true;
         reply->content_length = body_length;

@@ -64,9 +64,9 @@ int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t 
  *
  * spans: the bytes to send, in this order. The first span may point to chunk_head, which must stay valid
  * until the spans are sent. The other spans point into the part or to static memory. Returns the number of
- * spans, 0..BB_PART_SPANS; no span is empty. *used: bytes of the part that are framed or dropped; more than 0
- * if len > 0. *used is less than len only if the application's chunks are decoded: call again with the
- * remaining bytes.
+ * spans, 0..BB_PART_SPANS; no span is empty. *used: bytes of the part that are framed or dropped. *used is
+ * less than len only if the application sends chunks: call again with the remaining bytes. 0, and len > 0:
+ * they are no chunk, and the caller must fail with BB_ECHUNKS.
  *
  * An empty part gives no span, so it never ends a chunked body. Bytes past the end of the body (past
  * Content-Length, after the application's last chunk) are dropped, and keep_alive becomes false. If the
@@ -77,8 +77,8 @@ unsigned bb__h1_reply_part(struct bb__h1_reply *reply, const char *at, size_t le
 
 /* Ends the body. *last: static bytes to send (the last chunk if the core chunks the body), or empty. Returns
  * BB_OK: the body was complete, and keep_alive is final. BB_ESHORT: the body was shorter than its
- * Content-Length, or the application's chunks were malformed or incomplete. After BB_ESHORT the caller must
- * reset the connection, so that the client notices the error. */
+ * Content-Length. BB_ECHUNKS: the application's chunks were malformed or incomplete. After an error the
+ * caller must reset the connection, so that the client notices the error. */
 int bb__h1_reply_end(struct bb__h1_reply *reply, struct bb_slice *last);
 
 /* Writes the head of a chunk with len (> 0) bytes. Returns the length of the head. The caller ends the

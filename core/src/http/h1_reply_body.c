@@ -24,30 +24,33 @@ static unsigned cut(struct bb__h1_reply *reply, const char *at, size_t len, stru
     return len > 0;
 }
 
-/* Passes on the application's own chunks, up to the end of the body or the first malformed byte. */
-static unsigned watch(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span)
+/* Passes on the application's own chunks. Bytes after the last chunk are dropped. *used: 0: the first byte is
+ * malformed. */
+static unsigned watch(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span,
+                      size_t *used)
 {
     size_t passed = 0;
     int code = BB_AGAIN;
     while (code == BB_AGAIN && passed < len) {
         struct bb_slice run;
-        size_t used;
-        code = bb__body_decode(&reply->app_body, at + passed, len - passed, &used, &run);
-        passed += used;
+        size_t step;
+        code = bb__body_decode(&reply->app_body, at + passed, len - passed, &step, &run);
+        passed += step;
     }
     if (passed < len) reply->keep_alive = false;
+    if (code > BB_REASON_BASE) *used = passed;
     *span = (struct bb_slice){at, passed};
     return passed > 0;
 }
 
-/* Finds the next run of body bytes in the application's chunks. Bytes after the last chunk, or after a
- * malformed byte, are dropped. */
+/* Finds the next run of body bytes in the application's chunks. Bytes after the last chunk are dropped.
+ * *used: 0: before the next run, a byte is malformed. */
 static unsigned unwrap(struct bb__h1_reply *reply, const char *at, size_t len, struct bb_slice *span,
                        size_t *used)
 {
-    bb__body_decode(&reply->app_body, at, len, used, span);
+    int code = bb__body_decode(&reply->app_body, at, len, used, span);
     if (span->at != NULL) return 1;
-    *used = len;
+    *used = code > BB_REASON_BASE ? 0 : len;
     return 0;
 }
 
@@ -68,7 +71,7 @@ unsigned bb__h1_reply_part(struct bb__h1_reply *reply, const char *at, size_t le
         spans[2] = (struct bb_slice){"\r\n", 2};
         return 3;
     case BB_FRAMING_APP_CHUNKED:
-        return watch(reply, at, len, spans);
+        return watch(reply, at, len, spans, used);
     case BB_FRAMING_APP_DECODED:
         return unwrap(reply, at, len, spans, used);
     case BB_FRAMING_CLOSE:
@@ -78,16 +81,16 @@ unsigned bb__h1_reply_part(struct bb__h1_reply *reply, const char *at, size_t le
     return 1;
 }
 
-static bool is_whole(const struct bb__h1_reply *reply)
+static int check_end(const struct bb__h1_reply *reply)
 {
     switch ((enum bb__framing)reply->framing) {
     case BB_FRAMING_LENGTH:
-        return reply->remaining == 0;
+        return reply->remaining == 0 ? BB_OK : BB_ESHORT;
     case BB_FRAMING_APP_CHUNKED:
     case BB_FRAMING_APP_DECODED:
-        return bb__body_done(&reply->app_body);
+        return bb__body_done(&reply->app_body) ? BB_OK : BB_ECHUNKS;
     default:
-        return true;
+        return BB_OK;
     }
 }
 
@@ -95,7 +98,7 @@ int bb__h1_reply_end(struct bb__h1_reply *reply, struct bb_slice *last)
 {
     *last = (struct bb_slice){0};
     if (reply->framing == BB_FRAMING_CHUNKED) *last = (struct bb_slice){"0\r\n\r\n", 5};
-    if (is_whole(reply)) return BB_OK;
-    reply->keep_alive = false;
-    return BB_ESHORT;
+    int code = check_end(reply);
+    if (code != BB_OK) reply->keep_alive = false;
+    return code;
 }

@@ -29,8 +29,7 @@ static enum kind kind_of(const char *name, size_t len)
     case 6:
         return IS("server") ? SERVER : PASSED;
     case 7:
-        if (IS("upgrade")) return UPGRADE;
-        return IS("trailer") ? DROPPED : PASSED;
+        return IS("upgrade") ? UPGRADE : PASSED;
     case 10:
         if (IS("connection")) return CONNECTION;
         return IS("keep-alive") ? DROPPED : PASSED;
@@ -61,7 +60,6 @@ static int take_length(struct bb__h1_reply *reply, struct bb_slice value)
 {
     struct bb_slice digits = bb__trim(value.at, value.at + value.len);
     uint64_t length = 0;
-    if (digits.len == 0) return BB_EVALUE;
     for (size_t i = 0; i < digits.len; ++i) {
         unsigned digit = (unsigned)(digits.at[i] - '0');
         if (digit > 9 || length > (UINT64_MAX - digit) / 10) return BB_EVALUE;
@@ -116,6 +114,8 @@ static void take_connection(struct bb__h1_reply *reply, struct bb_slice value)
 static int take(struct bb__h1_reply *reply, struct bb__buf *out, enum kind kind, struct bb_slice name,
                 struct bb_slice value)
 {
+    /* Applications remove a field by nil or undef, which arrives as an empty value. */
+    if (bb__trim(value.at, value.at + value.len).len == 0) return BB_OK;
     switch (kind) {
     case CONTENT_LENGTH:
         return take_length(reply, value);

@@ -174,7 +174,7 @@ static int add_piece(struct bb_lane *lane, struct run *run, const char *at, size
         int code = add_span(lane, run, &spans[i]);
         if (code != BB_OK) return code;
     }
-    return BB_OK;
+    return *used > 0 ? BB_OK : BB_ECHUNKS;
 }
 
 static bool run_is_full(const struct run *run)

@@ -57,7 +57,7 @@ struct bb__lane_reply {
     bool sent;            /* bytes of the response may have reached the client */
     bool ended;           /* the end of the body is in `staged`, or was sent */
     bool detached;        /* lane_detach.c: the connection has left the lane; only its struct is here */
-    int ended_as;         /* BB_OK or BB_ESHORT */
+    int ended_as;         /* BB_OK, BB_ESHORT or BB_ECHUNKS */
     bool spools;          /* the client is slow: unsent bytes that do not fit in memory go to a file */
     uint64_t moments;     /* us, sum of the short waits for the client (wait_for_a_moment()) */
     struct bb__lane_gather gather;

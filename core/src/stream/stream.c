@@ -190,7 +190,7 @@ static int frame(struct bb_stream *stream, const char *at, size_t len, size_t *u
         bb__h1_reply_part(&stream->encoder, at, len < SLICE_MAX ? len : SLICE_MAX, chunk_head, spans, used);
     for (unsigned i = 0; i < count; i++)
         if (bb__buf_append(&stream->out, spans[i].at, spans[i].len) != BB_OK) return BB_ENOMEM;
-    return BB_OK;
+    return *used > 0 ? BB_OK : BB_ECHUNKS;
 }
 
 static int add_end(struct bb_stream *stream)

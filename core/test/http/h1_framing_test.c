@@ -179,7 +179,7 @@ static struct encode encode_body(uint8_t minor_version, const char *name, const 
     assert_int_equal(encode_head(&encode, BB_LENGTH_UNKNOWN), BB_OK);
     bb__buf_clear(&encode.wire);
     for (size_t at = 0, len = strlen(body); at < len; at += piece)
-        encode_part(&encode, body + at, piece < len - at ? piece : len - at);
+        if (!encode_part(&encode, body + at, piece < len - at ? piece : len - at)) break;
     return encode;
 }
 
@@ -241,23 +241,47 @@ static void test_chunks_of_the_application_are_sent_as_they_are(void **state)
     (void)state;
     const char *whole = "5;a=b\r\nhello\r\n1\r\n!\r\n0\r\nT: x\r\n\r\n";
     check_body(1, CHUNKED, whole, whole, BB_OK, true);
-    check_body(1, CHUNKED, "5\r\nhello\r\n", "5\r\nhello\r\n", BB_ESHORT, false);
-    check_body(1, CHUNKED, "5\r\nhel", "5\r\nhel", BB_ESHORT, false);
-    check_body(1, CHUNKED, "0\r\n", "0\r\n", BB_ESHORT, false);
+    check_body(1, CHUNKED, "5\r\nhello\r\n", "5\r\nhello\r\n", BB_ECHUNKS, false);
+    check_body(1, CHUNKED, "5\r\nhel", "5\r\nhel", BB_ECHUNKS, false);
+    check_body(1, CHUNKED, "0\r\n", "0\r\n", BB_ECHUNKS, false);
     /* The application must not smuggle in a second response behind the last chunk or behind an error. */
     check_body(1, CHUNKED, "0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "0\r\n\r\n", BB_OK, false);
-    check_body(1, CHUNKED, "hello", "", BB_ESHORT, false);
-    check_body(1, CHUNKED, "5\r\nhello\n0\r\n\r\n", "5\r\nhello", BB_ESHORT, false);
+    check_body(1, CHUNKED, "hello", "", BB_ECHUNKS, false);
+    check_body(1, CHUNKED, "5\r\nhello\n0\r\n\r\n", "5\r\nhello", BB_ECHUNKS, false);
 }
 
 static void test_chunks_of_the_application_are_decoded_for_http_1_0(void **state)
 {
     (void)state;
     check_body(0, CHUNKED, "5;a=b\r\nhello\r\n1\r\n!\r\n0\r\nT: x\r\n\r\n", "hello!", BB_OK, false);
-    check_body(0, CHUNKED, "5\r\nhello\r\n", "hello", BB_ESHORT, false);
+    check_body(0, CHUNKED, "5\r\nhello\r\n", "hello", BB_ECHUNKS, false);
     check_body(0, CHUNKED, "0\r\n\r\nmore", "", BB_OK, false);
     check_body(0, CHUNKED, "1\r\na\r\n0\r\n\r\nmore", "a", BB_OK, false);
-    check_body(0, CHUNKED, "5\r\nhello\n0\r\n\r\n", "hello", BB_ESHORT, false);
+    check_body(0, CHUNKED, "5\r\nhello\n0\r\n\r\n", "hello", BB_ECHUNKS, false);
+}
+
+/* Returns how many bytes of the first part the encoder has used. */
+static size_t use_first_part(uint8_t minor_version, const char *part)
+{
+    struct encode encode = encode_body(minor_version, CHUNKED, "", 1);
+    char chunk_head[BB_CHUNK_HEAD_MAX];
+    struct bb_slice spans[BB_PART_SPANS];
+    size_t used;
+    (void)bb__h1_reply_part(&encode.reply, part, strlen(part), chunk_head, spans, &used);
+    encode_free(&encode);
+    return used;
+}
+
+/* The host reports the error before it sends the head. */
+static void test_a_first_part_that_is_no_chunk_is_rejected(void **state)
+{
+    (void)state;
+    for (uint8_t minor_version = 0; minor_version < 2; ++minor_version) {
+        assert_int_equal(use_first_part(minor_version, "hello"), 0);
+        assert_int_equal(use_first_part(minor_version, "\r\n"), 0);
+        assert_int_equal(use_first_part(minor_version, "1\r\na\r\n0\r\n\r\nmore") > 0, true);
+        assert_int_equal(use_first_part(minor_version, "5"), 1);
+    }
 }
 
 static void test_missing_chunks_of_the_application_are_an_error(void **state)
@@ -265,7 +289,22 @@ static void test_missing_chunks_of_the_application_are_an_error(void **state)
     (void)state;
     for (uint8_t minor_version = 0; minor_version < 2; ++minor_version) {
         struct encode encode = encode_body(minor_version, CHUNKED, "", 1);
-        assert_int_equal(encode_end(&encode), BB_ESHORT);
+        assert_int_equal(encode_end(&encode), BB_ECHUNKS);
+        encode_free(&encode);
+    }
+}
+
+/* After a partial hijack the application sends its chunks past the encoder, also to an HTTP/1.0 client. */
+static void test_the_coding_of_a_body_past_the_encoder_is_announced(void **state)
+{
+    (void)state;
+    for (uint8_t minor_version = 0; minor_version < 2; ++minor_version) {
+        struct encode encode = encode_new();
+        encode.reply.minor_version = minor_version;
+        assert_int_equal(encode_field(&encode, CHUNKED), BB_OK);
+        assert_int_equal(encode_head(&encode, BB_LENGTH_RAW), BB_OK);
+        assert_string_equal(encode_head_text(&encode), "HTTP/1.1 200 OK\r\nDate: @\r\nTransfer-Encoding: "
+                                                       "chunked\r\nConnection: close\r\n\r\n");
         encode_free(&encode);
     }
 }
@@ -292,7 +331,9 @@ int main(void)
         cmocka_unit_test(test_an_empty_body_in_chunks_has_a_last_chunk_only),
         cmocka_unit_test(test_chunks_of_the_application_are_sent_as_they_are),
         cmocka_unit_test(test_chunks_of_the_application_are_decoded_for_http_1_0),
+        cmocka_unit_test(test_a_first_part_that_is_no_chunk_is_rejected),
         cmocka_unit_test(test_missing_chunks_of_the_application_are_an_error),
+        cmocka_unit_test(test_the_coding_of_a_body_past_the_encoder_is_announced),
         cmocka_unit_test(test_a_chunk_head_has_the_size_in_hexadecimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static void test_names_that_resemble_known_names_pass(void **state)
     static const char *const names[] = {"ta",
                                         "dame",
                                         "serves",
-                                        "trailex",
+                                        "trailer",
                                         "upgraded",
                                         "uphrade",
                                         "set-cookie",
@@ -54,7 +54,6 @@ static void test_names_that_resemble_known_names_pass(void **state)
                                         "xe",
                                         "xate",
                                         "xerver",
-                                        "xrailer",
                                         "xpgrade",
                                         "xonnection",
                                         "xeep-alive",
@@ -74,7 +73,7 @@ static void test_connection_fields_are_dropped(void **state)
 {
     (void)state;
     static const char *const names[] = {"Keep-Alive", "keep-alive", "Proxy-Connection", "TE",
-                                        "te",         "Upgrade",    "TRAILER",          "Connection"};
+                                        "te",         "Upgrade",    "Connection"};
     struct encode encode = encode_new();
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
         assert_int_equal(encode_field(&encode, names[i], "x"), BB_OK);
@@ -222,8 +221,6 @@ static void test_content_length_must_be_a_number(void **state)
         {"18446744073709551616", BB_EVALUE, 0},
         {"99999999999999999999", BB_EVALUE, 0},
         {"184467440737095516150", BB_EVALUE, 0},
-        {"", BB_EVALUE, 0},
-        {" ", BB_EVALUE, 0},
         {"+5", BB_EVALUE, 0},
         {"-5", BB_EVALUE, 0},
         {"0x5", BB_EVALUE, 0},
@@ -241,6 +238,32 @@ static void test_content_length_must_be_a_number(void **state)
         if (cases[i].code == BB_OK) assert_true(encode.reply.content_length == cases[i].length);
         encode_free(&encode);
     }
+}
+
+/* Applications leave out a field by nil or undef, which arrive as an empty value. */
+static void test_a_field_of_the_core_without_a_value_counts_as_absent(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Content-Length", "Transfer-Encoding", "Connection", "Date", "Server",
+                                        "Upgrade"};
+    static const char *const values[] = {"", " ", "\t "};
+    for (size_t i = 0; i < sizeof values / sizeof *values; ++i) {
+        struct encode encode = encode_new();
+        for (size_t j = 0; j < sizeof names / sizeof *names; ++j)
+            assert_int_equal(encode_field(&encode, names[j], values[i]), BB_OK);
+        assert_int_equal(bb__h1_reply_head(&encode.reply, &encode.out, 5, &encode.date, "bontebok"), BB_OK);
+        assert_string_equal(encode_head_text(&encode),
+                            "HTTP/1.1 200 OK\r\nDate: @\r\nServer: bontebok\r\nContent-Length: 5\r\n\r\n");
+        encode_free(&encode);
+    }
+    struct encode encode = encode_new();
+    assert_int_equal(bb__h1_reply_start(&encode.reply, &encode.out, 101), BB_OK);
+    assert_int_equal(encode_field(&encode, "Upgrade", ""), BB_OK);
+    assert_int_equal(encode_field(&encode, "Content-Length", "5"), BB_OK);
+    assert_int_equal(encode_field(&encode, "Content-Length", ""), BB_OK);
+    assert_int_equal(encode.reply.content_length, 5);
+    assert_false(encode.reply.has_upgrade);
+    encode_free(&encode);
 }
 
 static void test_repeated_content_lengths_must_be_equal(void **state)
@@ -360,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_no_byte_behind_a_name_or_value_is_read),
         cmocka_unit_test(test_a_long_value_passes_as_a_whole),
         cmocka_unit_test(test_content_length_must_be_a_number),
+        cmocka_unit_test(test_a_field_of_the_core_without_a_value_counts_as_absent),
         cmocka_unit_test(test_repeated_content_lengths_must_be_equal),
         cmocka_unit_test(test_only_chunked_and_identity_are_accepted),
         cmocka_unit_test(test_the_option_close_ends_the_connection),

@@ -49,7 +49,8 @@ static inline int encode_head(struct encode *encode, uint64_t body_length)
     return bb__buf_append(&encode->wire, bb__buf_bytes(&encode->out), bb__buf_len(&encode->out));
 }
 
-static inline void encode_part(struct encode *encode, const char *bytes, size_t len)
+/* Returns false if a byte of the part is no part of a chunk. */
+static inline bool encode_part(struct encode *encode, const char *bytes, size_t len)
 {
     size_t offset = 0, used;
     do {
@@ -57,15 +58,17 @@ static inline void encode_part(struct encode *encode, const char *bytes, size_t 
         struct bb_slice spans[BB_PART_SPANS];
         unsigned count =
             bb__h1_reply_part(&encode->reply, bytes + offset, len - offset, chunk_head, spans, &used);
-        assert((used > 0 || len == 0) && used <= len - offset && count <= BB_PART_SPANS);
+        assert((used > 0 || count == 0) && used <= len - offset && count <= BB_PART_SPANS);
         for (unsigned i = 0; i < count; ++i) {
             assert(spans[i].len > 0);
             int code = bb__buf_append(&encode->wire, spans[i].at, spans[i].len);
             assert(code == BB_OK);
             (void)code;
         }
+        if (used == 0 && len > 0) return false;
         offset += used;
     } while (offset < len);
+    return true;
 }
 
 static inline int encode_end(struct encode *encode)

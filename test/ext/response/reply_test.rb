@@ -95,7 +95,7 @@ class ReplyTest < Support::LaneCase
   end
 
   def test_an_invalid_content_length_is_reported
-    ["", "-1", "1x", "x", "9" * 30, "4\n5"].each do |value|
+    ["-1", "1x", "x", "9" * 30, "4\n5"].each do |value|
       assert_fault(/content-length/i, [200, { "content-length" => value }, ["body"]])
     end
   end
