@@ -17,6 +17,8 @@ class ExpectTest < Support::TestCase
   refuses 400, "a body of unclear length" => post("Expect: 100-continue", "Content-Length: 1", "Content-Length: 1")
 
   accepts({ "body" => "abc" },
+          "an empty field" => post("Expect:", "Content-Length: 3", body: "abc"),
+          "empty elements" => post("Expect: ,100-continue, ", "Content-Length: 3", body: "abc"),
           "a body that came along" => post("Expect: 100-continue", "Content-Length: 3", body: "abc"))
   accepts({ "body" => "" },
           "no body" => get("Host: a", "Expect: 100-continue"),

@@ -25,6 +25,7 @@ class HostTest < Support::TestCase
           "an open bracket" => get("Host: [::1"),
           "something behind the bracket" => get("Host: [::1]a"),
           "a name in brackets" => get("Host: [a/b]"),
+          "a zone of IPv6" => get("Host: [fe80::1%25eth0]"),
           "wrong in 1.0" => "GET / HTTP/1.0\r\nHost: a/b\r\n\r\n"
 
   accepts({ "HTTP_HOST" => "a.example", "SERVER_NAME" => "a.example", "SERVER_PORT" => "80" },

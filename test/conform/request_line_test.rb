@@ -47,6 +47,8 @@ class RequestLineTest < Support::TestCase
           "NUL in the target" => line("GET /a\0b HTTP/1.1"),
           "CR in the target" => line("GET /a\rb HTTP/1.1"),
           "DEL in the target" => line("GET /a\x7Fb HTTP/1.1"),
+          "a fragment" => line("GET /a#b HTTP/1.1"),
+          "a fragment in the absolute form" => line("GET http://a/#b HTTP/1.1"),
           "a target without slash" => line("GET a HTTP/1.1"),
           "a target with a query only" => line("GET ?a HTTP/1.1"),
           "an authority as target" => line("GET a:80 HTTP/1.1"),

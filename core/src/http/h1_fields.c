@@ -105,8 +105,12 @@ static void understand_connection(struct bb__field_facts *facts, const struct bb
 /* RFC 9110 10.1.1: 100-continue is the only expectation. It must be ignored in an HTTP/1.0 request. */
 static int understand_expect(struct bb_head *head, const struct bb_field *field)
 {
-    if (!bb__is_word(field->value, field->value_len, "100-continue")) return BB_REASON_EXPECTATION;
-    head->expect_continue = head->minor_version > 0;
+    struct bb_slice rest = value_of(field), expectation;
+    while (next_element(&rest, &expectation)) {
+        if (expectation.len == 0) continue; /* the list of expectations may be empty */
+        if (!bb__is_word(expectation.at, expectation.len, "100-continue")) return BB_REASON_EXPECTATION;
+        head->expect_continue = head->minor_version > 0;
+    }
     return BB_OK;
 }
 

@@ -267,12 +267,17 @@ static void test_expect_must_be_100_continue(void **state)
     assert_true(accepted_1_1("expect: 100-CONTINUE\n")->expect_continue);
     assert_false(accepted_1_1("")->expect_continue);
     assert_false(accepted_1_0("Expect: 100-continue\n")->expect_continue);
-    static const char *const refused[] = {"",
-                                          "100",
+    /* RFC 9110 5.6.1: empty elements of a list count for nothing. */
+    assert_false(accepted_1_1("Expect:\n")->expect_continue);
+    assert_false(accepted_1_1("Expect: , ,\n")->expect_continue);
+    assert_true(accepted_1_1("Expect: 100-continue,\n")->expect_continue);
+    assert_true(accepted_1_1("Expect: 100-continue\nExpect:\n")->expect_continue);
+    static const char *const refused[] = {"100",
                                           "100-continu",
                                           "100-continuex",
                                           "200-ok",
                                           "100-continue, a",
+                                          ",a",
                                           "100-continue;a",
                                           "\"100-continue\""};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
