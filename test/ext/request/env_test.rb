@@ -44,6 +44,20 @@ class EnvTest < Support::LaneCase
     assert_equal "", env_of(http(line: "OPTIONS * HTTP/1.1"), asterisk: false)["PATH_INFO"]
   end
 
+  # Rack itself takes the scheme from the field. docs/APPLICATIONS.md has the middleware.
+  def test_the_scheme_of_the_proxy_is_for_rack_unless_a_middleware_sets_it
+    bytes = http("Host: a.test", "X-Forwarded-Proto: https")
+    page = File.read(File.expand_path("../../../docs/APPLICATIONS.md", __dir__))
+    middleware = page[/^```ruby\n(use Rack::Config .*?)^```$/m, 1]
+    seen = []
+    builder = Rack::Builder.new(->(env) { seen.push(env) && OK })
+    builder.instance_eval(middleware)
+    serve(builder.to_app).raw(bytes)
+
+    assert_equal ["http", "80", "https://a.test/"], scheme_of(env_of(bytes))
+    assert_equal ["https", "443", "https://a.test/", "/"], scheme_of(seen.first).push(seen.first["REQUEST_PATH"])
+  end
+
   # The SPEC of Rack 3.0 is the last one that names HTTP_VERSION.
   def test_http_version_is_the_protocol_before_rack_3_1_and_never_the_field_version
     { http("Version: 9") => "HTTP/1.1", "GET / HTTP/1.0\r\nVersion: 9\r\n\r\n" => "HTTP/1.0" }.each do |bytes, version|
@@ -157,6 +171,10 @@ class EnvTest < Support::LaneCase
   end
 
   private
+
+  def scheme_of(env)
+    env.values_at("rack.url_scheme", "SERVER_PORT").push(Rack::Request.new(env).url)
+  end
 
   def server_of(env)
     env.values_at("SERVER_NAME", "SERVER_PORT", "HTTP_HOST")

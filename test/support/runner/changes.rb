@@ -47,7 +47,9 @@ module Runner
       %r{\Adocs/(FORK_SAFETY|TROUBLESHOOTING)} => %w[integration interop lint],
       %r{\A(examples/|docs/(RAILS|SINATRA|LOGS|DEPLOYMENT))} => %w[interop lint],
       %r{\Adocs/(CONFIGURATION|decisions/0021)} => %w[unit lint],
-      %r{\Adocs/PERL} => %w[psgi lint],
+      %r{\Adocs/APPLICATIONS} => %w[ext ext-rack lint],
+      %r{\Adocs/PERL} => %w[interop psgi lint],
+      /\AREADME/ => %w[interop lint],
       %r{\A(bench|docs)/|\A[^/]+\.md\z|\ALICENSE\z|\A\.(rubocop|clang-format|editorconfig|gitignore)} => %w[lint]
     }.freeze
 

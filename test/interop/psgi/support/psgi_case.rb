@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
+require_relative "../../support/documented_nginx"
 require_relative "../../support/site_keeper"
 require_relative "../../support/test_case"
-require_relative "documented_nginx"
 require_relative "plackup"
 
 module Interop
@@ -30,7 +30,8 @@ module Interop
         @entrances = { "TCP" => tcp, "unix" => unix("own"), "TCP of start_server" => tcp,
                        "unix of start_server" => unix("inherited") }
         servers = start_servers(*@entrances.values.each_slice(2))
-        start_proxy(DocumentedNginx.new(temp_dir, @entrances.fetch("unix").delete_prefix("unix:"), held_port))
+        start_proxy(DocumentedNginx.new("docs/PERL.md", temp_dir, @entrances.fetch("unix").delete_prefix("unix:"),
+                                        { "nginx" => tcp }))
         @workers = servers.to_h { |server| [server, server.wait_until_ready.workers] }
         own, starter = servers
         [@entrances.keys.zip([own, own, starter, starter, own]).to_h, @entrances]

@@ -20,7 +20,7 @@ class ChangesTest < Support::TestCase
     "load/src/report/histogram.c" => [%w[load integration timing], %w[core unit]],
     "lib/bontebok/cli/bench_program.rb" => [%w[load integration timing], %w[ext]],
     "lib/bontebok/config/config.rb" => [%w[unit ext ext-rack integration], %w[core]],
-    "docs/PERL.md" => [%w[psgi lint], ALL - %w[psgi lint]],
+    "docs/PERL.md" => [%w[interop psgi lint], ALL - %w[interop psgi lint]],
     "test/interop/psgi/support/plackup.rb" => [%w[psgi lint], ALL - %w[psgi lint]],
     "test/interop/support/nginx.rb" => [%w[interop psgi lint], %w[integration]],
     "docs/RAILS.md" => [%w[interop lint], ALL - %w[interop lint]],
@@ -29,7 +29,7 @@ class ChangesTest < Support::TestCase
     "test/unit/cli/cli_test.rb" => [%w[unit lint], %w[integration]],
     "test/timing/load_kill_test.rb" => [%w[timing lint], %w[integration]],
     "docs/TESTING.md" => [%w[lint], ALL - %w[lint]],
-    "README.md" => [%w[lint], ALL - %w[lint]],
+    "README.md" => [%w[interop lint], ALL - %w[interop lint]],
     "bin/test" => [ALL, []],
     "test/support/client.rb" => [ALL, []],
     "something/new" => [ALL, []]
