@@ -92,9 +92,9 @@ void bbr_failed_late(struct bbr_exchange *exchange, VALUE error)
     bbr_drop_response(exchange, bbr_tell_failure(exchange, error));
 }
 
-void bbr_ended(struct bbr_exchange *exchange, int code)
+void bbr_failed_short(struct bbr_exchange *exchange, int code)
 {
-    if (RB_LIKELY(code != BB_ESHORT && code != BB_ECHUNKS)) return;
+    if (code != BB_ESHORT && code != BB_ECHUNKS) return;
     char text[128];
     (void)snprintf(text, sizeof text, ": %s", bb_error_text(code));
     bbr_log_failure(exchange, text, Qnil);

@@ -44,8 +44,8 @@ void bbr_drop_response(struct bbr_exchange *exchange, VALUE response);
 /* Handles a failure after the response, or between two requests. The client does not see such a failure. */
 void bbr_failed_late(struct bbr_exchange *exchange, VALUE error);
 
-/* If the body is incomplete, logs this. The core has aborted the response. code: of bb_reply_end(). */
-void bbr_ended(struct bbr_exchange *exchange, int code);
+/* Logs that the body is incomplete, if this is why bb_reply_end() has failed with `code`. */
+void bbr_failed_short(struct bbr_exchange *exchange, int code);
 
 /* ---- rb_failed.c ---- */
 

@@ -73,6 +73,7 @@ static VALUE close_body(VALUE argument)
 static void give_back(struct bbr_exchange *exchange)
 {
     struct bb_lane *core = exchange->lane->core;
+    int code;
     if (!NIL_P(exchange->input)) bbr_input_detach(exchange->input);
     if (!NIL_P(exchange->each)) bbr_each_detach(exchange->each);
     exchange->input = exchange->stream = exchange->each = Qnil;
@@ -80,8 +81,8 @@ static void give_back(struct bbr_exchange *exchange)
     exchange->lane->worker->in_hand--;
     if (exchange->broken)
         bb_reply_abort(core);
-    else
-        bbr_ended(exchange, bb_reply_end(core));
+    else if (RB_UNLIKELY((code = bb_reply_end(core)) < 0))
+        bbr_failed_short(exchange, code);
 }
 
 static bool has_callables(const struct bbr_exchange *exchange)

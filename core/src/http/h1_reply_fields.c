@@ -56,9 +56,8 @@ static int pass(struct bb__buf *out, struct bb_slice name, struct bb_slice value
 }
 
 /* Rejects two different lengths, because a client could use one and a proxy the other. */
-static int take_length(struct bb__h1_reply *reply, struct bb_slice value)
+static int take_length(struct bb__h1_reply *reply, struct bb_slice digits)
 {
-    struct bb_slice digits = bb__trim(value.at, value.at + value.len);
     uint64_t length = 0;
     for (size_t i = 0; i < digits.len; ++i) {
         unsigned digit = (unsigned)(digits.at[i] - '0');
@@ -115,10 +114,11 @@ static int take(struct bb__h1_reply *reply, struct bb__buf *out, enum kind kind,
                 struct bb_slice value)
 {
     /* Applications remove a field by nil or undef, which arrives as an empty value. */
-    if (bb__trim(value.at, value.at + value.len).len == 0) return BB_OK;
+    struct bb_slice text = bb__trim(value.at, value.at + value.len);
+    if (text.len == 0) return BB_OK;
     switch (kind) {
     case CONTENT_LENGTH:
-        return take_length(reply, value);
+        return take_length(reply, text);
     case TRANSFER_ENCODING:
         return take_coding(reply, value);
     case CONNECTION:

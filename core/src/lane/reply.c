@@ -170,11 +170,12 @@ static int add_piece(struct bb_lane *lane, struct run *run, const char *at, size
     struct bb_slice spans[BB_PART_SPANS];
     unsigned count = bb__h1_reply_part(&lane->reply.encoder, at, smaller(len, RUN_BYTES - run->bytes),
                                        run->chunk_heads[run->chunk_head_count++], spans, used);
+    if (count == 0 && *used == 0) return BB_ECHUNKS;
     for (unsigned i = 0; i < count; i++) {
         int code = add_span(lane, run, &spans[i]);
         if (code != BB_OK) return code;
     }
-    return *used > 0 ? BB_OK : BB_ECHUNKS;
+    return BB_OK;
 }
 
 static bool run_is_full(const struct run *run)

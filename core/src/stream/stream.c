@@ -188,9 +188,10 @@ static int frame(struct bb_stream *stream, const char *at, size_t len, size_t *u
     struct bb_slice spans[BB_PART_SPANS];
     unsigned count =
         bb__h1_reply_part(&stream->encoder, at, len < SLICE_MAX ? len : SLICE_MAX, chunk_head, spans, used);
+    if (count == 0 && *used == 0) return BB_ECHUNKS;
     for (unsigned i = 0; i < count; i++)
         if (bb__buf_append(&stream->out, spans[i].at, spans[i].len) != BB_OK) return BB_ENOMEM;
-    return *used > 0 ? BB_OK : BB_ECHUNKS;
+    return BB_OK;
 }
 
 static int add_end(struct bb_stream *stream)

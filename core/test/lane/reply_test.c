@@ -259,6 +259,18 @@ static void app_announces_too_little(struct host *host, const struct bb_request 
     end(host);
 }
 
+/* Nothing was sent, so the host may respond in another way. */
+static void app_has_no_chunks(struct host *host, const struct bb_request *request)
+{
+    const struct bb_slice parts[] = {{"1\r\na\r\n", 6}, {"no chunk", 8}};
+    uint64_t taken;
+    begin(host, 200);
+    assert_int_equal(field(host, "Transfer-Encoding", "chunked"), BB_OK);
+    head(host, BB_LENGTH_UNKNOWN);
+    assert_int_equal(bb_reply_write(host->lane, parts, 2, true, &taken), BB_ECHUNKS);
+    app_announces_too_little(host, request);
+}
+
 static void test_a_short_body_is_reset_a_long_body_is_cut(void **state)
 {
     (void)state;
@@ -268,11 +280,13 @@ static void test_a_short_body_is_reset_a_long_body_is_cut(void **state)
     assert_reset(client);
     client_free(client);
     host->app = app_announces_too_little;
-    client = client_new(host);
-    client_say(client, REQUEST REQUEST);
-    assert_response(client, 200, "too");
-    assert_end(client);
-    client_free(client);
+    for (int i = 0; i < 2; i++, host->app = app_has_no_chunks) {
+        client = client_new(host);
+        client_say(client, REQUEST REQUEST);
+        assert_response(client, 200, "too");
+        assert_end(client);
+        client_free(client);
+    }
     host_settle_to(host, 0);
     host_free(host);
 }

@@ -160,6 +160,8 @@ static void detach(struct host *host, const struct bb_request *request, const ch
     assert_int_equal(bb_reply_begin(host->lane, request->head.upgrade ? 101 : 200), BB_OK);
     assert_int_equal(bb_reply_field(host->lane, "upgrade", 7, "echo", 4), BB_OK);
     if (length) assert_int_equal(bb_reply_field(host->lane, "content-length", 14, length, 1), BB_OK);
+    if (request->head.target.len > 1) /* "/chunked" */
+        assert_int_equal(bb_reply_field(host->lane, "transfer-encoding", 17, "chunked", 7), BB_OK);
     assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
     assert_int_equal(bb_lane_detach(host->lane, &stream), BB_OK);
 }
@@ -229,6 +231,25 @@ static void test_short_body_is_reset(void **state)
     host_free(host);
 }
 
+static void app_writes_no_chunk(struct host *host, const struct bb_request *request)
+{
+    detach(host, request, NULL);
+    put("1\r\na\r\n", false, BB_OK);
+    put("no chunk", false, BB_ECHUNKS);
+    put("0\r\n\r\n", true, BB_ECHUNKS);
+    assert_int_equal(end_request(host), BB_OK);
+}
+
+static void test_body_that_is_not_in_chunks_is_reset(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_INET, app_writes_no_chunk);
+    struct client *client = client_new_saying(host, "GET /chunked HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_reset(client);
+    client_free(client);
+    host_free(host);
+}
+
 static void app_echoes_one_frame(struct host *host, const struct bb_request *request)
 {
     char frame[16];
@@ -273,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_connection_is_kept_alive),
         cmocka_unit_test(test_unfinished_stream_is_reset),
         cmocka_unit_test(test_short_body_is_reset),
+        cmocka_unit_test(test_body_that_is_not_in_chunks_is_reset),
         cmocka_unit_test(test_upgrade_reads_what_follows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
