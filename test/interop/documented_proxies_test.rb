@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "support/documented_nginx"
+require_relative "support/servers/documented_nginx"
 require_relative "support/test_case"
 
 # nginx as the documents configure it, HAProxy and H2O: which Host the application gets, and how long a body may be.

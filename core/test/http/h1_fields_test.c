@@ -272,14 +272,9 @@ static void test_expect_must_be_100_continue(void **state)
     assert_false(accepted_1_1("Expect: , ,\n")->expect_continue);
     assert_true(accepted_1_1("Expect: 100-continue,\n")->expect_continue);
     assert_true(accepted_1_1("Expect: 100-continue\nExpect:\n")->expect_continue);
-    static const char *const refused[] = {"100",
-                                          "100-continu",
-                                          "100-continuex",
-                                          "200-ok",
-                                          "100-continue, a",
-                                          ",a",
-                                          "100-continue;a",
-                                          "\"100-continue\""};
+    static const char *const refused[] = {
+        "100", "100-continu",    "100-continuex",   "200-ok", "100-continue, a",
+        ",a",  "100-continue;a", "\"100-continue\""};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char lines[128];
         (void)snprintf(lines, sizeof lines, "Expect: %s\n", refused[i]);

@@ -70,7 +70,7 @@ class FramingFieldsTest < Support::LaneCase
   NOT_IN_CHUNKS = "Transfer-Encoding is chunked, but the body is not in chunks, or lacks the last chunk"
 
   # A proxying application may pass on the field of a response that it has decoded.
-  def test_a_body_that_is_not_in_chunks_gets_500
+  def test_a_body_that_is_not_in_chunks_gets_an_error
     %w[array each].product(REQUESTS[0, 2], [PLAIN, ["\r\n"], ["x" * 300_000]]) do |kind, request, parts|
       assert_match(%r{\AHTTP/1.1 500 }, wire(request, [200, CODED, BODIES[kind].call(parts)]), kind)
       assert_equal NOT_IN_CHUNKS, @server.next_report.error.message
@@ -94,7 +94,7 @@ class FramingFieldsTest < Support::LaneCase
     end
   end
 
-  def test_other_codings_and_lengths_get_500
+  def test_other_codings_and_lengths_get_an_error
     [["transfer-encoding", "gzip, chunked"], ["content-length", "6, 6"], ["content-length", "6.0"],
      ["content-length", 6.0], ["content-length", "-1"], ["content-length", %w[6 7]]].each do |name, value|
       assert_match(%r{\AHTTP/1.1 500 }, wire(REQUESTS[0], [200, { name => value }, PLAIN]), value.to_s)

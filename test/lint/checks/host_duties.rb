@@ -21,7 +21,7 @@ module Lint
         [["ext/bontebok/rb_worker.c", "bool freed = worker->pid != getpid() || bb_worker_free(worker->core) == BB_OK"],
          ["perl/xs/bbp_core.c", "if (bb_worker_free(core->worker) == BB_OK) {"]],
       "The host must end a request before it asks for the next one." =>
-        [["ext/bontebok/rb_serve.c", "bb_reply_end(core) == BB_ESHORT"],
+        [["ext/bontebok/rb_serve.c", "bb_reply_end(core)"],
          ["perl/xs/bbp_serve.c", "bb_reply_end(core->lane)"]],
       # Methods of Ruby run under Ruby's lock.
       "The calling thread must take the host's global lock for each call" =>

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../../support/documented_nginx"
+require_relative "../../support/servers/documented_nginx"
 require_relative "../../support/site_keeper"
 require_relative "../../support/test_case"
 require_relative "plackup"

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require_relative "nginx"
+require_relative "../nginx"
 
 module Interop
   # nginx with the blocks of a document. Only the path of the unix socket and the addresses of nginx differ. The first
   # block has an upstream and a server. The other blocks are locations of this server.
   class DocumentedNginx < Nginx
-    ROOT = File.expand_path("../../..", __dir__)
+    ROOT = File.expand_path("../../../..", __dir__)
 
     attr_reader :entrances
 
