@@ -2,9 +2,10 @@
 
 require_relative "../system/file_name"
 require_relative "option_types"
+require_relative "start_advice/rails_advice"
 
 module Bontebok
-  # The part of Config with hints for the log of a start, about files that are there or missing, and about RAILS_ENV.
+  # The part of Config with hints for the log of a start, about files that are there or missing, and about Rails.
   module StartAdvice
     # The usual places of files of other servers. The directory config/puma has a file for each environment.
     UNREAD = %w[config/puma.rb config/puma/%s.rb config/unicorn.rb config/unicorn.conf.rb config/pitchfork.rb
@@ -12,7 +13,7 @@ module Bontebok
 
     # The server starts without these directories, because they may be made later. So they are no faults.
     def advice
-      unread_files + missing_directories + other_rails_environment
+      unread_files + missing_directories + RailsAdvice.new(self, @env).texts
     end
 
     private
@@ -23,14 +24,6 @@ module Bontebok
 
       paths = UNREAD.map { |path| format(path, self[:environment]) }.select { |path| File.file?(path) }
       paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" }
-    end
-
-    # Rails prefers RAILS_ENV to RACK_ENV, which has the value of Environment.
-    def other_rails_environment
-      rails = @env["RAILS_ENV"].to_s
-      return [] if ["", self[:environment]].include?(rails) || !File.file?("bin/rails")
-
-      ["Rails runs in #{rails}, because RAILS_ENV is set: Environment #{self[:environment]} has no effect on it"]
     end
 
     def missing_directories

@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
+require_relative "../start_advice/rails_advice"
+
 module Bontebok
   module ConfigStyles
     # The directive `plugin` of a file for puma, and the directives that plugins define. No plugin of puma is loaded.
     module PumaPlugins
       # { plugin => what to do instead }
-      PLUGINS = { "solid_queue" => "run `bin/jobs` beside the server",
+      PLUGINS = { "solid_queue" => StartAdvice::RailsAdvice::JOBS,
                   "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
       OTHER_PLUGIN = "plugins of puma are not loaded"
 
