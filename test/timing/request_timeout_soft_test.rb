@@ -45,7 +45,7 @@ class RequestTimeoutSoftTest < Support::TestCase
     server = start("-w", "1", "-t", "2", "--request-timeout-soft", "300ms")
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/slow").status
-    server.wait_for_output(/RequestTimeoutSoft: GET .slow is here: .*read/m)
+    server.wait_for_output(/RequestTimeoutSoft: GET .slow is here: \S.* \(Bontebok::RequestTimeout\)\n.*read/m)
     server.wait_for_output(/ensured/)
     assert_equal 200, server.get.status
     assert_equal former, workers(server)

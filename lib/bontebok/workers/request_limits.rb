@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../request_timeout"
+
 module Bontebok
   # Runs in the main thread, and handles requests that take longer than RequestTimeoutSoft or RequestTimeout. After
   # RequestTimeoutSoft, it raises Bontebok::RequestTimeout in the request's thread. After RequestTimeout, it only logs
@@ -9,10 +11,6 @@ module Bontebok
     # The key in env of a callable that gives the request more time: `call(seconds)` extends both limits. Only the
     # thread that serves the request may call it.
     EXTENSION = "bontebok.extend_timeout"
-
-    # Carries the backtrace of a thread to the log.
-    class Exceeded < StandardError
-    end
 
     class << self
       # The keys for the env of each request of a lane. The block returns the lane.
@@ -73,8 +71,9 @@ module Bontebok
       thread.name ? "thread #{thread.name}" : "a thread without a name"
     end
 
+    # The exception carries the backtrace of the thread to the log.
     def report(message, what, backtrace)
-      place = Exceeded.new(what)
+      place = RequestTimeout.new(what)
       place.set_backtrace(backtrace || [])
       @log.error(message, place)
     end
