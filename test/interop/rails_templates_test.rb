@@ -27,7 +27,9 @@ class RailsTemplatesTest < Support::TestCase
   end
 
   def test_the_file_for_puma_without_the_variable_has_no_advice
-    assert_includes temp_text("config/puma.rb", Interop::RailsTemplates.read("config/puma.rb.tt")), "plugin :solid_queue"
+    FileUtils.mkdir("#{temp_dir}/tmp") # for the plugin tmp_restart
+    text = temp_text("config/puma.rb", Interop::RailsTemplates.read("config/puma.rb.tt"))
+    assert_includes text, "plugin :solid_queue"
     server = start("-c", "config/puma.rb")
     assert_match(/production: 1 worker of 3 threads$/, server.output.text)
     refute_match(/ (?:warn|error) /, server.output.text)

@@ -15,6 +15,7 @@ class SinatraServerTest < Support::TestCase
       class App < Sinatra::Base
         set :port, Integer(ENV.fetch("PORT"))
         set :bind, "127.0.0.1"
+        set :server_settings, { Silent: true, Threads: "1:4", workers: 0, queue_requests: false } # puma's
         get("/") { "modular" }
         run!
       end

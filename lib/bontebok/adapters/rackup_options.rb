@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
+require_relative "../config/other_servers/handler_names"
 require_relative "handler_options"
 
 module Bontebok
-  # The options of `rackup -s bontebok`. The user sets them with -O. Their names are Host, Port, Path and the names of
-  # OptionTable. A rackup command for Rhebok works unchanged, because Rhebok's options have the same names, and almost
-  # all have the same defaults.
+  # The options of `rackup -s bontebok`. The user sets them with -O. Their names are Host, Port, Path, the names of
+  # OptionTable, and those of other servers (HandlerNames). A rackup command for Rhebok works unchanged, because its
+  # options have the same names, and almost all have the same defaults.
   # The configuration file wins over these options.
   class RackupOptions < HandlerOptions
     # 4096 is SOMAXCONN of Linux.
@@ -21,8 +22,16 @@ module Bontebok
     RACKUPS = %i[app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                  require server warn].freeze
     ALL = [*OptionTable::ALL, RhebokOptions::TIMEOUT].freeze
-    ADVICE = RhebokOptions::ADVICE.values.to_h { |name, text| [name.to_sym, text] }.freeze
     PLACE = "rackup -O"
+
+    # @options then has the options for rackup itself and the address, @given all others, by their names here.
+    def initialize(options, env: ENV)
+      super
+      given, @advice = HandlerNames.read(@options.except(*RACKUPS), PLACE)
+      %i[environment directory].each { |key| refuse(key, PLACE) if given.key?(key) }
+      @given = given.except(*ADDRESS.keys)
+      @options = @options.slice(*RACKUPS).merge(given.slice(*ADDRESS.keys))
+    end
 
     # Returns the options for `rackup -s bontebok -h`: { "MaxWorkers=N|auto" => description }.
     def self.help
@@ -36,53 +45,56 @@ module Bontebok
     private
 
     def make_config
-      ADDRESS.each_key { |name| check_value(name, name.upcase) }
+      ADDRESS.each_key { |name| check_value(@options[name], name, name.upcase) }
       listen = { listen: addresses }.compact
       Config.new(environment, given: written.merge(listen), defaults: DEFAULTS.merge(default_address), fixed: FIXED,
-                              defaults_source: "Rhebok's default", notes: advice, env: @env)
+                              defaults_source: "Rhebok's default", notes: @advice + advice, env: @env)
             .tap { |config| add_hooks(config.hooks) }
     end
 
     # The hooks of the configuration file win.
     def add_hooks(hooks)
-      @options.slice(*HOOKS.keys).each do |name, hook|
+      @given.slice(*HOOKS.keys).each do |name, hook|
         raise UsageError, "#{PLACE}: #{name} is code: put it into the ConfigFile" unless hook.respond_to?(:call)
 
         hooks.add(HOOKS[name], hook) unless hooks.any?(HOOKS[name])
       end
     end
 
-    # Returns { key => [value] }.
+    # Returns { key => [value] }. An option of its own wins over puma's Silent and Verbose.
     def written
-      names.to_h do |name|
-        option = ALL.find { |one| one.name == name.to_s } or raise UsageError, unknown(name)
-        refuse(option.key, PLACE) if %i[environment directory].include?(option.key)
-
-        check_value(name, option.type.metavar) unless option.switch?
-        [option.key, [@options[name]]]
+      all = switches
+      @given.except(*HOOKS.keys, *HandlerNames::OWN).each do |key, value|
+        option = ALL.find { |one| one.key == key } or raise UsageError, unknown(key)
+        check_value(value, option.name, option.type.metavar) unless option.switch?
+        all[key] = [value]
       end
+      all.except(:listen)
     end
 
-    # rackup passes `AccessLog: []` for WEBrick. This value is ignored.
-    def names
-      (@options.keys - RACKUPS - ADDRESS.keys - HOOKS.keys - ADVICE.keys).reject { |name| @options[name] == [] }
+    def switches
+      all = {}
+      all[:log_level] = ["error"] if HandlerNames.on?(@given[:Silent])
+      all.update(HandlerNames::VERBOSE.transform_values { |value| [value] }) if HandlerNames.on?(@given[:Verbose])
+      all
     end
 
-    # Returns a line for each option that has no effect.
+    # WEBrick's Logger is an object. Several processes write this log.
     def advice
-      ADVICE.slice(*@options.keys).map { |name, text| "#{PLACE}: #{name} has no effect: #{text}" }
+      @given.key?(:Logger) ? ["#{PLACE}: Logger has no effect: Log names the file of the log"] : []
     end
 
     # rackup passes true for an option without a value.
-    def check_value(name, metavar)
-      raise UsageError, "#{PLACE}: #{name} wants a value: -O #{name}=#{metavar}" if @options[name] == true
+    def check_value(value, name, metavar)
+      raise UsageError, "#{PLACE}: #{name} wants a value: -O #{name}=#{metavar}" if value == true
     end
 
     # The addresses that the user has set, or nil.
     def addresses
-      listen, path = @options.values_at(:Listen, :Path)
+      listen = @given[:listen]
+      path = @options[:Path]
       raise UsageError, "#{PLACE}: Listen and Path are both addresses: put all into Listen" if listen && path
-      return listen.to_s.split(",") if listen
+      return Array(listen).flat_map { |one| one.to_s.split(",") } if listen
       return [Address::Path.new(path.to_s)] if path
 
       [host_and_port].compact unless default_address?
@@ -103,8 +115,7 @@ module Bontebok
     end
 
     def unknown(name)
-      known = ALL.map(&:name) + ADDRESS.keys.map(&:to_s)
-      near = DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)
+      near = HandlerNames.nearest(name, ALL.map(&:name) + ADDRESS.keys.map(&:to_s))
       "#{PLACE}: unknown option #{name}. #{near ? "Did you mean #{near}?" : 'See rackup -s bontebok -h.'}"
     end
   end

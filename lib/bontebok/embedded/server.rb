@@ -3,6 +3,7 @@
 require "rack"
 
 require_relative "../log/callers_log"
+require_relative "server_arguments"
 require_relative "server_config"
 require_relative "server_run"
 
@@ -17,13 +18,15 @@ module Bontebok
   #
   # docs/EMBEDDING.md describes the options and methods.
   class Server
-    # listen: an address or several, as in the option Listen; with port 0 the kernel chooses the port. log: see
-    # CallersLog. options: the other options of ServerConfig. Raises ArgumentError.
-    def initialize(app, listen: "127.0.0.1:0", log: $stderr, **options)
+    # options: `listen`, an address or several, as in the option Listen; with port 0 the kernel chooses the port. `log`:
+    # see CallersLog. The others are those of ServerConfig. ServerArguments also reads the names of other servers.
+    # Raises ArgumentError.
+    def initialize(app, **options)
       raise ArgumentError, "#{app.class} does not respond to call: no Rack application" unless app.respond_to?(:call)
 
       @app = app
-      @config = ServerConfig.for({ listen: listen, **options })
+      given, log, advice = ServerArguments.read(options)
+      @config = ServerConfig.for(given, notes: advice)
       @log = CallersLog.for(log, format: @config[:log_format], level: @config[:log_level])
       @lock = Mutex.new
     end

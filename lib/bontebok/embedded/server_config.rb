@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../config/config"
+require_relative "../config/other_servers/handler_names"
 
 module Bontebok
   # Makes the Config of a Server. A Server has the options that make sense in a process of another program. It reads no
@@ -20,11 +21,12 @@ module Bontebok
     CALLER = "Bontebok::Server"
 
     class << self
-      # options: { key => value }. A value is written as in a configuration file. Raises ArgumentError.
-      def for(options)
+      # options: { key => value }. A value is written as in a configuration file. notes: texts for the log. Raises
+      # ArgumentError.
+      def for(options, notes: [])
         given = options.to_h { |name, value| option(name).then { |one| [one.key, one.read(value, CALLER)] } }
         env = ENV.slice(*OptionTable[:environment].environment_variables)
-        Config.new(defaults: DEFAULTS.merge(given), defaults_source: CALLER, env: env)
+        Config.new(defaults: DEFAULTS.merge(given), defaults_source: CALLER, notes: notes, env: env)
       rescue UsageError => e
         raise ArgumentError, e.message
       end
@@ -41,9 +43,7 @@ module Bontebok
       end
 
       def near(name)
-        return unless defined?(DidYouMean)
-
-        found = DidYouMean::SpellChecker.new(dictionary: OPTIONS).correct(name).first
+        found = HandlerNames.nearest(name, OPTIONS)
         ". Did you mean #{found}?" if found
       end
     end

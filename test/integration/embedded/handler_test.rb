@@ -16,6 +16,20 @@ class HandlerTest < EmbeddedCase
     assert_equal "ok", body
   end
 
+  # A program that was written for the handlers of puma and WEBrick.
+  def test_options_of_other_servers
+    lines = []
+    options = { host: "127.0.0.1", Port: 0, Threads: "0:2", workers: 2, daemon: false, DoNotReverseLookup: true,
+                Logger: ->(level, message, _) { lines << "#{level} #{message}" } }
+    body = nil
+    handler.run(APP, **options) do |server|
+      body = get(server).body
+      Thread.new { server.stop }
+    end
+    assert_equal ["ok", ["warn Bontebok::Server: workers has no effect: the server runs in the process of its caller"]],
+                 [body, lines]
+  end
+
   def test_the_server_stops_if_the_block_raises
     running = nil
     assert_raises(KeyError) { handler.run(APP, Port: 0) { |server| (running = server) && raise(KeyError) } }

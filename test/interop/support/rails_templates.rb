@@ -61,8 +61,8 @@ module Interop
       end
 
       def fetch(name, version)
-        child = Support::ChildProcess.run("gem", "fetch", name, "-v", version, env: { "RUBYOPT" => nil }, chdir: HOME,
-                                                                              limit: TIMEOUT)
+        options = { env: { "RUBYOPT" => nil }, chdir: HOME, limit: TIMEOUT }
+        child = Support::ChildProcess.run("gem", "fetch", name, "-v", version, **options)
         file = Dir.glob(File.join(HOME, "#{name}-*.gem")).first
         raise Support::Error, child.output.text unless child.status.success? && file
 

@@ -110,13 +110,16 @@ class RackupOptionsTest < Support::TestCase
   def test_an_unknown_option_is_an_error
     assert_fails "rackup -O: unknown option MaxWorker. Did you mean MaxWorkers?", MaxWorker: "8"
     assert_fails "rackup -O: unknown option Nonsense. See rackup -s bontebok -h.", Nonsense: true
-    assert_fails "rackup -O: unknown option port.", port: true
+    assert_fails "rackup -O: unknown option worker. Did you mean workers?", worker: "8"
+    assert_fails "rackup -O: unknown option Silet. Did you mean Silent?", Silet: true
   end
 
   def test_a_wrong_value_is_an_error
     assert_fails 'rackup -O: MaxWorkers wants auto or a whole number from 0 to 1024, not "many"', MaxWorkers: "many"
     assert_fails "rackup -O: MaxWorkers wants a value: -O MaxWorkers=N|auto", MaxWorkers: true
     assert_fails "rackup -O: Path wants a value: -O Path=PATH", Path: true
+    assert_fails "rackup -O: MaxWorkers wants a value: -O MaxWorkers=N|auto", workers: true
+    assert_fails "rackup -O: Port wants a value: -O Port=PORT", port: true
     assert_fails "rackup -O: Listen wants HOST:PORT", Port: "http"
     assert_fails "rackup -O: Listen and Path are both addresses", Listen: "80", Path: "/tmp/a.sock"
   end
@@ -125,6 +128,7 @@ class RackupOptionsTest < Support::TestCase
     assert_fails "rackup -O: Preload: the application is loaded already", Preload: "false"
     assert_fails "rackup -O: Rackup: the application is loaded already", Rackup: "a.ru"
     assert_fails "rackup -O: Directory: the application is loaded already", Directory: "/tmp"
+    assert_fails "rackup -O: Directory: the application is loaded already", directory: "/tmp"
     assert_fails "rackup -O: Environment: the application is loaded already", Environment: "production"
     assert_equal true, config(Preload: "true")[:preload]
     assert_equal 0, config(Preload: "false", MaxWorkers: "0").workers
@@ -134,6 +138,33 @@ class RackupOptionsTest < Support::TestCase
     assert_fails "#{path}:2: Rackup: the application is loaded already", ConfigFile: path
     path = temp_file("bontebok.rb", "rackup '#{UNTYPED[:config]}'\n")
     assert_equal UNTYPED[:config], config(ConfigFile: path)[:rackup]
+  end
+
+  # Programs pass these options to the handlers of other servers.
+  def test_options_of_other_servers_are_understood
+    given = config(host: "127.0.0.2", port: "3000", workers: 2, Threads: "1:4", persistent_timeout: 20)
+    assert_equal ["127.0.0.2:3000", 2, 4, 20_000],
+                 [given[:listen].join(" "), given.workers, given[:threads], given[:keepalive_timeout]]
+    assert_equal 0, config(workers: 0)[:max_workers]
+    assert_equal "unix:/run/a.sock", config(Host: "/run/a.sock")[:listen].join(" ")
+    assert_equal ["127.0.0.1:1", "[::1]:1"], config(listen: %w[127.0.0.1:1 [::1]:1])[:listen].map(&:to_s)
+  end
+
+  def test_silent_and_verbose_of_puma
+    logs = ->(config) { %i[log_level access_log access_log_format].map { |key| config[key] } }
+    assert_equal ["error", "-", "common"], logs.call(config(Silent: true, Verbose: "true"))
+    assert_equal ["info", "", "combined"], logs.call(config(Silent: "false", Verbose: false))
+    assert_equal ["warn", "/a.log", "json"],
+                 logs.call(config(Silent: true, LogLevel: "warn", Verbose: true, AccessLog: "/a.log",
+                                  AccessLogFormat: "json"))
+  end
+
+  def test_options_of_other_servers_without_an_effect
+    assert_empty config(DoNotReverseLookup: true, daemon: false, SSLEnable: false, config_files: [], events: Object.new,
+                        queue_requests: false, signals: false, workers: "auto").warnings
+    told = config(Logger: Object.new, daemon: true, AccessLog: [[$stderr, "%h"]], StartCallback: -> {}).warnings
+    assert_equal(%w[AccessLog daemon StartCallback Logger], told.map { |text| text[/\Arackup -O: (\w+) has no/, 1] })
+    assert_fails "rackup -O: SSLEnable: TLS is left to a proxy", SSLEnable: true
   end
 
   def test_hooks_can_be_given_as_code

@@ -65,8 +65,8 @@ class RailsAdviceTest < Support::TestCase
     production = { environment: ["production"], max_workers: ["2"] }
     assert_equal LOST, advice(production)
     assert_equal LOST, advice({ max_workers: ["2"] })
-    [production.merge(max_workers: ["1"]), production.merge(max_workers: ["0"]), production.merge(environment: ["test"]),
-     production.merge(environment: ["prod"])].each { |given| assert_empty advice(given), given.inspect }
+    [{ max_workers: ["1"] }, { max_workers: ["0"] }, { environment: ["test"] }, { environment: ["prod"] }]
+      .each { |other| assert_empty advice(production.merge(other)), other.inspect }
     temp_file("config/cable.yml", format(CABLE, "redis"))
     assert_empty advice(production)
     assert_equal LOST, advice(production, { "RAILS_ENV" => "development" })

@@ -27,6 +27,13 @@ class ServerConfigTest < Support::TestCase
     assert_equal 3, Bontebok::ServerConfig.for({ "threads" => 3 })[:threads]
   end
 
+  def test_an_unknown_option_names_the_nearest
+    { tread: "threads", Silence: "Silent", lissen: "listen" }.each do |name, near|
+      error = assert_raises(ArgumentError) { config(name => 1) }
+      assert_equal "Bontebok::Server: unknown option #{name}. Did you mean #{near}?", error.message
+    end
+  end
+
   # An option that a section gets later is either for a Server or named here.
   def test_options_of_processes_are_refused
     refused = Bontebok::OptionTable::ALL.map(&:key) - Bontebok::ServerConfig::OPTIONS
