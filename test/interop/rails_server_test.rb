@@ -5,6 +5,7 @@ require "socket"
 require "test_helper"
 require_relative "support/ends"
 require_relative "support/rails_app"
+require_relative "support/rails_templates"
 
 # Runs `rails server -u bontebok`. Each test has its own copy of the generated application, with its own pid file.
 class RailsServerTest < Support::TestCase
@@ -30,10 +31,15 @@ class RailsServerTest < Support::TestCase
     assert_equal server.pid.to_s, File.read(pid_file)
   end
 
-  # The Gemfile has no other server.
-  def test_rails_finds_the_server_without_its_name
+  # The Gemfile has no other server. foreman sets PORT, and runs the line as it is generated in a shell.
+  def test_the_line_of_procfile_dev_finds_the_server
     write_controller("render plain: ENV.values_at('RACKUP_HANDLER', 'RACK_HANDLER').inspect")
-    server = rails_server(using: [])
+    lines = %w[jsbundling-rails tailwindcss-rails].map do |gem|
+      Interop::RailsTemplates.read("Procfile.dev", gem: gem)[/^web: (.*)$/, 1]
+    end
+    assert_equal ["env RUBY_DEBUG_OPEN=true bin/rails server", "bin/rails server"], lines
+    server = start_server("sh", "-c", "exec #{lines.first}", env: { "PORT" => "0" })
+    server.wait_until_ready
     assert_equal "[nil, nil]", get(server).body
     assert_match(/^=> Booting Bontebok$/, server.output.text)
   end
@@ -121,9 +127,14 @@ class RailsServerTest < Support::TestCase
 
   def rails_server(*args, ready: true, using: %w[-u bontebok])
     command = [RbConfig.ruby, "bin/rails", "server", *using, "-b", "127.0.0.1", "-p", "0", *args.map(&:to_s)]
-    server = Support::ServerProcess.new(*command, env: Interop::RailsApp.environment, chdir: temp_dir)
-    children << server
+    server = start_server(*command)
     server.wait_until_ready if ready
+    server
+  end
+
+  def start_server(*command, env: {})
+    server = Support::ServerProcess.new(*command, env: Interop::RailsApp.environment.merge(env), chdir: temp_dir)
+    children << server
     server
   end
 

@@ -12,6 +12,9 @@ module Interop
     # Seconds until a page is connected again. Action Cable needs up to 18 seconds.
     RECONNECTED = 60
 
+    # The lines of docs/RAILS.md that load a page again when it is connected again.
+    REFRESH = File.read(File.join(ROOT, "docs/RAILS.md"))[/^`app.javascript.application.js`:\n\n```js\n(.*?)^```/m, 1]
+
     def test_messages_are_echoed
       page = open_page
       page.call("sendAll", ECHOES)
@@ -61,7 +64,10 @@ module Interop
     # whose connection is open before and after the broadcast.
     def test_clients_connect_again
       pages = open_pages
-      pages.each { |page| page.call("start") }
+      pages.each do |page|
+        page.run(REFRESH)
+        page.call("start")
+      end
       change("a recycling", pages) { |workers| @keeper.recycle(@server, workers.first(1)) }
       change("a new master", pages) { |workers| @keeper.replace(@server, workers) } if Support::Length::LONG
       pages.each { |page| assert_nothing_lost(page) }
@@ -105,6 +111,8 @@ module Interop
       assert_operator page["resent"], :<, page["connections"]
       assert_equal ["server_restart"] * (page["connections"] - 1), page["farewells"]
       assert_empty page["errors"]
+      visits = page["visits"].map { |url, action| [url.delete_suffix("?impatient"), action] }
+      assert_equal [["http://#{@server.address}/", "replace"]] * (page["subscribed"] - 1), visits
     end
 
     def assert_resumed(path)

@@ -3,6 +3,8 @@
 require "erb"
 require "fileutils"
 require "rubygems/package"
+require "rubygems/remote_fetcher"
+require "stringio"
 
 module Interop
   # The files that `rails new` of Rails 8 and its installers write, as they are generated. Rails 8 needs a newer Ruby
@@ -10,10 +12,9 @@ module Interop
   module RailsTemplates
     HOME = File.join(ROOT, "vendor/interop/templates")
     # { gem => [version, directory of the templates] }
-    GEMS = { "railties" => ["~> 8.0", "lib/rails/generators/rails/app/templates"],
-             "jsbundling-rails" => ["~> 1.3", "lib/install"],
-             "tailwindcss-rails" => ["~> 4.0", "lib/install"] }.freeze
-    TIMEOUT = 300
+    GEMS = { "railties" => ["8.1.4.1", "lib/rails/generators/rails/app/templates"],
+             "jsbundling-rails" => ["1.3.1", "lib/install"],
+             "tailwindcss-rails" => ["4.7.0", "lib/install"] }.freeze
 
     # What a template calls. `rails new shop` without options: nothing is skipped, and there is no Node.
     class Generator
@@ -51,25 +52,24 @@ module Interop
 
       def directory(name)
         version, templates = GEMS.fetch(name)
+        home = File.join(HOME, "#{name}-#{version}")
         FileUtils.mkdir_p(HOME)
         # Only one process fetches a gem at a time.
         File.open(File.join(HOME, "fetch.lock"), File::RDWR | File::CREAT) do |lock|
           lock.flock(File::LOCK_EX)
-          fetch(name, version) unless Dir.exist?(File.join(HOME, name))
+          fetch(home) unless Dir.exist?(home)
         end
-        File.join(HOME, name, templates)
+        File.join(home, templates)
       end
 
-      def fetch(name, version)
-        options = { env: { "RUBYOPT" => nil }, chdir: HOME, limit: TIMEOUT }
-        child = Support::ChildProcess.run("gem", "fetch", name, "-v", version, **options)
-        file = Dir.glob(File.join(HOME, "#{name}-*.gem")).first
-        raise Support::Error, child.output.text unless child.status.success? && file
-
-        unpacked = File.join(HOME, "#{name}.unpacked")
-        Gem::Package.new(file).extract_files(unpacked)
-        File.rename(unpacked, File.join(HOME, name))
-        File.delete(file)
+      # `gem fetch` reads the index of all gems first, which takes minutes.
+      def fetch(home)
+        uri = URI.join(Gem.sources.first.uri.to_s, "gems/#{File.basename(home)}.gem")
+        gem = Gem::RemoteFetcher.fetcher.fetch_path(uri)
+        source = Gem::Package::IOSource.new(StringIO.new(gem))
+        FileUtils.rm_rf("#{home}.part")
+        Gem::Package.new(source).extract_files("#{home}.part")
+        File.rename("#{home}.part", home)
       end
     end
   end

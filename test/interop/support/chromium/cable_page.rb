@@ -21,6 +21,12 @@ module Interop
       @tab.evaluate("page.#{name}(#{arguments.map { |argument| JSON.generate(argument) }.join(", ")})")
     end
 
+    # Runs JavaScript. Calls of Turbo.visit are noted, and visit nothing.
+    def run(script)
+      note = "{ visit: (url, { action }) => page.visits.push([url, action]) }"
+      @tab.evaluate("page.visits = []; window.Turbo = #{note};\n#{script}")
+    end
+
     # Waits until the echo channel and the stream of broadcasts are subscribed.
     def wait_until_connected(limit = Support::Deadline::DEFAULT_SECONDS)
       eventually("a connected page", limit: limit, seen: -> { [self["connections"], self["errors"]] }) do
