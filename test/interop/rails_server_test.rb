@@ -5,7 +5,7 @@ require "socket"
 require "test_helper"
 require_relative "support/ends"
 require_relative "support/rails_app"
-require_relative "support/rails_templates"
+require_relative "support/rails8/rails_templates"
 
 # Runs `rails server -u bontebok`. Each test has its own copy of the generated application, with its own pid file.
 class RailsServerTest < Support::TestCase

@@ -88,7 +88,8 @@ class RequestTimeoutTest < Support::TestCase
     assert_equal ["bontebok 1", "bontebok 2"], names.sort
     asked = Time.now
     assert_equal 504, server.request("POST", "/stuck", {}, "body").status
-    began, name = server.wait_for_output(/POST .stuck, which began at (\S+), is here: thread (bontebok \d) #{CLASS}/).captures
+    hung = /POST .stuck, which began at (\S+), is here: thread (bontebok \d) #{CLASS}/
+    began, name = server.wait_for_output(hung).captures
     assert_in_delta asked, Time.iso8601(began), 0.25
     assert_includes names, name
     server.wait_for_output(/RequestTimeout: another thread is here: thread bontebok \d #{CLASS}/)

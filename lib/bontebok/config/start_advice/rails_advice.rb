@@ -6,7 +6,7 @@ module Bontebok
     # and evaluates none: these files are code, or YAML that is made by code.
     class RailsAdvice
       VARIABLE = "SOLID_QUEUE_IN_PUMA"
-      # What to do instead of the plugin solid_queue of puma.
+      # The plugin solid_queue of puma would start the jobs.
       JOBS = "run `bin/jobs` beside the server"
       PUMA_FILE = "config/puma.rb"
       PLUGIN = /\A\s*plugin[\s(]+[:"']solid_queue\b/
