@@ -68,7 +68,8 @@ class RailsServerTest < Support::TestCase
   end
 
   def test_production_has_workers
-    server = rails_server("-e", "production")
+    server = rails_server("-e", "production", env: { "SOLID_QUEUE_IN_PUMA" => "true" })
+    assert_equal 1, server.output.text.scan(%r{SOLID_QUEUE_IN_PUMA has no effect: run `bin/jobs`}).size
     pid, environment = get(server).body.split
     assert_equal "production", environment
     refute_equal server.pid.to_s, pid
@@ -125,9 +126,9 @@ class RailsServerTest < Support::TestCase
 
   private
 
-  def rails_server(*args, ready: true, using: %w[-u bontebok])
-    command = [RbConfig.ruby, "bin/rails", "server", *using, "-b", "127.0.0.1", "-p", "0", *args.map(&:to_s)]
-    server = start_server(*command)
+  def rails_server(*args, ready: true, env: {})
+    command = [RbConfig.ruby, "bin/rails", "server", "-u", "bontebok", "-b", "127.0.0.1", "-p", "0", *args.map(&:to_s)]
+    server = start_server(*command, env: env)
     server.wait_until_ready if ready
     server
   end

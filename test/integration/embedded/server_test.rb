@@ -92,7 +92,7 @@ class ServerTest < EmbeddedCase
   end
 
   def test_wrong_arguments_are_named
-    { { workers: 2 } => "Bontebok::Server: MaxWorkers has no effect: the server runs in the process of its caller",
+    { { max_workers: 2 } => "Bontebok::Server: MaxWorkers has no effect: the server runs in the process of its caller",
       { thread: 2 } => "Bontebok::Server: unknown option thread. Did you mean threads?",
       { threads: 0 } => "Bontebok::Server: Threads wants a whole number from 1 to 64, not 0",
       { listen: "x:y:z" } => "Bontebok::Server: Listen wants #{Bontebok::Address::FORMS}, not \"x:y:z\"",
