@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "bontebok/adapters/rack_handler"
-require "bontebok/adapters/server_options"
+require "bontebok/embedded/server_arguments"
 require "bontebok/cli/command_line"
 require "bontebok/config/supervisor_config"
 require "bontebok/sockets/passed_listeners"
@@ -71,7 +71,7 @@ class AddressFormsTest < Support::TestCase
     ROWS.select { |form, _| form.start_with?(*Bontebok::Address::UNIX) }.each do |form, (here, _)|
       assert_reads here, "-o #{form}", -> { rackup(Host: form) }
       assert_reads here, "rails server -b #{form}", -> { rails(form) }
-      assert_reads here, "Server: #{form}", config(listen: [Bontebok::ServerOptions.read(Host: form)[:listen]])
+      assert_reads here, "Server: #{form}", config(listen: [server(Host: form)])
       assert_reads here, "rhebok.rb: #{form}", file("rhebok", "host #{form.inspect}")
       assert_reads here, "port of puma.rb: #{form}", file("puma", "port 80, #{form.inspect}")
     end
@@ -99,7 +99,7 @@ class AddressFormsTest < Support::TestCase
       "/a%20b?c" => "unix:/a%20b?c", "@a" => "unix:@a", "" => EMPTY }.each do |path, address|
       assert_reads address, "-O Path=#{path}", -> { rackup(Path: path) }
       assert_reads address, "rhebok.rb: #{path}", file("rhebok", "path #{path.inspect}")
-      assert_reads address, "Server: #{path}", config(listen: [Bontebok::ServerOptions.read(Path: path)[:listen]])
+      assert_reads address, "Server: #{path}", config(listen: [server(Path: path)])
     end
   end
 
@@ -156,6 +156,8 @@ class AddressFormsTest < Support::TestCase
   def file(style, text)
     config(config_file: [temp_file("config.rb", "#{text}\n")], config_style: [style])
   end
+
+  def server(**options) = Bontebok::ServerArguments.read(options)[0][:listen]
 
   def rackup(**options)
     Bontebok::RackHandler.config({ environment: "production", Port: 9292, Host: "0.0.0.0", **options }, env: {})

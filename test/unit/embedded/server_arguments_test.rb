@@ -8,8 +8,8 @@ class ServerArgumentsTest < Support::TestCase
   def test_the_address
     { {} => "127.0.0.1:0", { Host: "127.0.0.1", Port: 8080 } => "127.0.0.1:8080", { host: "::1" } => "[::1]:0",
       { port: "80" } => "127.0.0.1:80", { BindAddress: "a.test", Port: 1 } => "a.test:1",
-      { Path: "/run/a.sock", Host: "x" } => "unix:/run/a.sock", { Host: "/run/a.sock", Port: 1 } => "unix:/run/a.sock",
-      { Host: "@app" } => "unix:@app", { listen: "unix:/a", Host: "x", Port: 1 } => "unix:/a",
+      { Path: "/run/a.sock", Host: "x" } => "/run/a.sock", { Host: "/run/a.sock", Port: 1 } => "/run/a.sock",
+      { Host: "@app" } => "@app", { listen: "unix:/a", Host: "x", Port: 1 } => "unix:/a",
       { "Port" => 9292, port: 3000 } => "127.0.0.1:3000" }.each do |options, address|
       assert_equal address, read(options)[0][:listen], options
     end

@@ -62,7 +62,6 @@ module Bontebok
     private_class_method :ours, :nothing
     # puma's Verbose, as options of this server.
     VERBOSE = { access_log: "-", access_log_format: "common" }.freeze
-    PATH = %r{\A[./@]}
 
     class << self
       # Returns [options, advice]: { name of OWN, key of OptionTable or unknown name => value }, and texts for the log.
@@ -77,7 +76,7 @@ module Bontebok
           given[row&.ours || key_of(name)] = value
           nil
         end
-        [with_path(given), advice]
+        [given, advice]
       end
 
       # False for nil, and for a value that turns an option off.
@@ -111,11 +110,6 @@ module Bontebok
         text = name.to_s
         option = text == RhebokOptions::TIMEOUT.name ? RhebokOptions::TIMEOUT : OptionTable.find(text)
         option&.key || name.to_sym
-      end
-
-      # In puma and thin, Host may be the path of a unix socket.
-      def with_path(given)
-        given[:Host].to_s.match?(PATH) ? { Path: given[:Host], **given.except(:Host, :Port) } : given
       end
     end
   end
