@@ -5,9 +5,9 @@ require_relative "boot_time"
 require_relative "config_file"
 require_relative "config_styles"
 require_relative "defaults"
+require_relative "file_environment"
 require_relative "option_table"
 require_relative "places"
-require_relative "rack_env"
 require_relative "rhebok_address"
 require_relative "sources"
 require_relative "spool_dir"
@@ -21,8 +21,8 @@ module Bontebok
   class Config
     include BootTime
     include Defaults
+    include FileEnvironment
     include Places
-    include RackEnv
     include Sources
     include SpoolDir
     include Spreads

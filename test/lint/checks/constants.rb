@@ -5,7 +5,9 @@ require_relative "files"
 
 module Lint
   # Checks that Ruby finds each constant of lib/ where lib/ names it: in the modules around, in what the innermost of
-  # them inherits or includes, or at the top. Ruby raises NameError only when the line runs.
+  # them inherits or includes, or at the top. Ruby raises NameError only when the line runs. Checks also that each
+  # class or module has one file: two with one name would be one object, with the methods of both. The gem's own module
+  # is around all others.
   class Constants
     # The oldest supported version.
     RUBY = 3.1
@@ -15,6 +17,7 @@ module Lint
       @defined = [] # full names
       @parents = Hash.new { |hash, scope| hash[scope] = [] } # { full name => superclass and included modules }
       @uses = []
+      @files = Hash.new { |hash, full| hash[full] = [] } # { full name => files that define it, not only what is in it }
     end
 
     def faults
@@ -23,11 +26,20 @@ module Lint
         walk(tree, [], file) if tree
       end
       @own = @defined.map { |full| full[/\w+\z/] }.uniq
+      unseen + shared
+    end
+
+    private
+
+    def unseen
       @uses.uniq.reject { |name, scopes, _| found?(name, scopes) }
            .map { |name, scopes, file| "#{file}: #{scopes.first || 'the top'} does not see #{name}" }
     end
 
-    private
+    def shared
+      @files.select { |full, files| full.include?("::") && files.uniq.size > 1 }
+            .map { |full, files| "#{files.last}: #{full} is also in #{files.first}" }
+    end
 
     # scopes: the full names of the modules around the node, innermost first.
     def walk(node, scopes, file)
@@ -43,8 +55,14 @@ module Lint
 
     def enter(node, scopes, file)
       full = define(node.identifier.source, scopes)
+      @files[full] << file unless only_names?(node.body)
       note_parent(full, node.parent_class, scopes, file) if node.class_type? && node.parent_class
       walk(node.body, [full, *scopes], file) if node.body
+    end
+
+    # True for the body of a module around others.
+    def only_names?(body)
+      body.nil? || (body.begin_type? ? body.children : [body]).all? { |node| %i[module class].include?(node.type) }
     end
 
     # Returns the full name.

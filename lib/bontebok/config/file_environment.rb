@@ -4,7 +4,7 @@ require_relative "../usage_error"
 
 module Bontebok
   # The part of Config that sets RACK_ENV for the configuration file.
-  module RackEnv
+  module FileEnvironment
     private
 
     # RACK_ENV is set while the file is read, because the file may use it. A value that the file sets stays.
