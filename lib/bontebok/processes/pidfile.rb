@@ -125,16 +125,22 @@ module Bontebok
       nil
     end
 
-    # True if the process `owner` is a running server; a zombie is not. After a crash or a reboot, another process may
-    # have the pid: a process that began after the file was written, or this process (in a container). If the system's
-    # clock was set forward, a running server seems to have begun after that, too, but it has locked the file.
+    # True if the process `owner` is a running server; a zombie is not. A running Bontebok has locked the file. Other
+    # servers have not. After a crash or a reboot, another process may have the pid: this process (in a container), one
+    # that began after the file was written, or one that is no program of Ruby.
     def lives?(owner)
       return false if owner.nil? || owner == Process.pid || !used?(owner)
 
       state, ticks = File.read("/proc/#{owner}/stat").rpartition(")").last.split.values_at(0, 19)
-      state != "Z" && (locked? || began(ticks.to_i) <= File.mtime(@path) + CLOCKS_DIFFER)
+      state != "Z" &&
+        (locked? || (program(owner) == program("self") && began(ticks.to_i) <= File.mtime(@path) + CLOCKS_DIFFER))
     rescue SystemCallError
       true # the process is hidden from us
+    end
+
+    # The name of the interpreter, without its version.
+    def program(process)
+      File.basename(File.readlink("/proc/#{process}/exe"))[/\A[a-z]+/]
     end
 
     def locked?
