@@ -19,6 +19,9 @@ Signal.trap("HUP", "DEFAULT")
 
 # If TMPDIR cannot be written to, tests and their servers use the same other directory, and the servers do not warn.
 ENV["TMPDIR"] = Dir.tmpdir if ENV.key?("TMPDIR")
+# Control sockets of servers without a directory tmp are among the files of the run.
+ENV["XDG_RUNTIME_DIR"] = Dir.tmpdir
+ENV.delete("RUNTIME_DIRECTORY")
 
 # A test without an assertion fails, because it cannot fail otherwise. `flunk` and `skip` raise, so they count.
 module Asserting

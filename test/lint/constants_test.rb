@@ -40,6 +40,7 @@ class ConstantsTest < Lint::TestCase
                   "lib/b.rb: the top does not see LIMIT"],
                  faults(Lint::Constants, "lib/a.rb" => SEEN, "lib/b.rb" => other)
   end
+
   def test_two_objects_with_one_name_are_reported
     around = "module Outer\n  class Base\n    class Inner\n      LIMIT = 2\n    end\n  end\nend\n"
     again = "module Outer\n  module Shared\n    def text = 1\n  end\nend\n"

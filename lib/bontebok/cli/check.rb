@@ -10,6 +10,7 @@ require_relative "../sockets/listener_list"
 require_relative "../start_failure"
 require_relative "../workers/app_loader"
 require_relative "../workers/worker_files"
+require_relative "server_search"
 
 module Bontebok
   # The option --check: makes the checks of a start, without a start. Prints each option with its value and source, the
@@ -88,8 +89,7 @@ module Bontebok
     # A running server of this configuration has the addresses. A start would fail, but a deploy does not.
     def check_what_a_server_has(account)
       if (state = state_of_server)
-        @remarks << "a server with the control socket #{@config[:control]} #{state}: its addresses and its pid file " \
-                    "are not checked"
+        @remarks << "a server with the control socket #{state}: its addresses and its pid file are not checked"
       else
         check(:pidfile) { Pidfile.new(@config[:pidfile]).check } if @config[:pidfile]
         check_control(account)
@@ -119,16 +119,17 @@ module Bontebok
       !OptionTypes::ControlPath.unset?(@config[:control])
     end
 
-    # Returns nil if no server has the control socket. A server that does not respond has it, too: a stopped process
-    # keeps its addresses.
+    # Returns the control socket of a running server and what the server does; nil: none runs. A server that does not
+    # respond runs, too: a stopped process keeps its addresses.
     def state_of_server
       return unless control?
 
-      connection = ControlConnection.new(@config[:control])
+      path = ServerSearch.new(@config).path
+      connection = ControlConnection.new(path)
       connection.write("command" => "status")
-      return "runs, but does not respond" unless connection.wait(WAIT)
+      return "#{path} runs, but does not respond" unless connection.wait(WAIT)
 
-      "runs" if connection.read&.key?("server")
+      "#{path} runs" if connection.read&.key?("server")
     rescue StartError
       nil
     ensure

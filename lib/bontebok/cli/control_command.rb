@@ -5,6 +5,7 @@ require "json"
 require_relative "command_line"
 require_relative "../config/config"
 require_relative "../sockets/control/control_connection"
+require_relative "server_search"
 require_relative "progress_lines"
 require_relative "status_text"
 require_relative "../usage_error"
@@ -182,12 +183,12 @@ module Bontebok
 
     # With --control, the configuration file is not read, because a new release can have an error in it.
     def path
-      option = OptionTable[:control]
       written = @values[:control]
-      path = written ? option.read(written.last, "command line") : Config.new(@values)[:control]
+      path = OptionTable[:control].read(written.last, "command line") if written
+      path ||= ServerSearch.new(Config.new(@values)).path
       return path unless OptionTypes::ControlPath.unset?(path)
 
-      raise StartError, "the server has no control socket: its directory has no tmp, and Control is not set"
+      raise StartError, "the server has no control socket: `control` is none"
     end
   end
 end

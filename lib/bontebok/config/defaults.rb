@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "../system/loopback"
+require_relative "../system/runtime/control_places"
+require_relative "../system/working_directory"
 
 module Bontebok
   # The part of Config with the defaults that depend on the system or on other options.
@@ -8,6 +10,16 @@ module Bontebok
     PORT = 9292
     # Threads of a single process in development. A page may request another page from the same server.
     DEVELOPMENT_THREADS = 3
+
+    # The control socket is in one of these places if the option Control is not set and there is no directory tmp.
+    def control_places
+      user = begin
+        account.uid
+      rescue UsageError
+        nil # a fault of the option User
+      end
+      ControlPlaces.new([WorkingDirectory.name, Dir.pwd], user: user, env: @env)
+    end
 
     private
 
@@ -33,7 +45,17 @@ module Bontebok
     # The name of the working directory can be a link (Capistrano's `current`), which leads to another release later.
     # So the default is in the directory that the link leads to now.
     def control_default
-      "#{Dir.pwd}/tmp/bontebok.control" if File.directory?("tmp") && File.writable?("tmp")
+      tmp? ? "#{Dir.pwd}/tmp/bontebok.control" : control_places.own
+    end
+
+    # Whether the user of the application can write to the directory tmp. The supervisor is root, a master is not, and
+    # both must have the same default.
+    def tmp?
+      return false unless File.directory?("tmp")
+
+      Process.euid.zero? ? account.act { File.writable?("tmp") } : File.writable?("tmp")
+    rescue UsageError, SystemCallError
+      false
     end
 
     def default_addresses(port = PORT)

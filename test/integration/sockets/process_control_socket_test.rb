@@ -58,13 +58,28 @@ class ControlSocketTest < Support::TestCase
     end
   end
 
-  def test_the_log_of_a_server_without_control_socket
-    directory = FileUtils.mkdir("#{temp_dir}/bare").first
-    [%w[-w 1], %w[-w 0]].each do |args|
-      server = start_bontebok(directory: directory, args: args, rackup: GATED_APP)
-      server.wait_for_output(/no commands are taken: there is no directory tmp to write to, and Control is not set$/)
-      assert_predicate server.stop, :success?
-    end
+  # The name of the link `current` stays, so a command in the next release finds the server.
+  def test_without_a_directory_tmp_a_command_finds_the_server
+    env = { "RUNTIME_DIRECTORY" => FileUtils.mkdir("#{temp_dir}/run").first }
+    server = start_current("-w", "1", env: env)
+    server.wait_for_output(%r{takes commands at #{temp_dir}/run/bontebok-\h{16}\.control$})
+    release(2)
+    assert_command 0, "generation 2 serves\n", "deploy", "--wait", control: [], env: env
+    assert_serves 2, server
+    assert_command 0, "the server stops\n", "stop", "--wait", control: [], env: env
+    assert_empty Dir.children("#{temp_dir}/run")
+  end
+
+  def test_without_a_runtime_directory_a_command_finds_the_server
+    env = { "XDG_RUNTIME_DIR" => nil }
+    server = start_current("-w", "0", env: env)
+    directory = "/tmp/bontebok-#{Process.euid}"
+    server.wait_for_output(%r{takes commands at #{directory}/bontebok-\h{16}\.control$})
+    assert_equal [0o40700, Process.euid], [File.stat(directory).mode, File.stat(directory).uid]
+    assert_command 0, "the server stops\n", "stop", "--wait", control: [], env: env
+    looked = "(/\\S+/bontebok-\\h{16}\\.control(, )?)+"
+    assert_command 1, /\Abontebok: no server takes commands at #{looked}\n`--directory` names .*\n\z/, "status",
+                   control: [], env: env
   end
 
   def test_only_the_user_of_the_server_may_connect

@@ -32,8 +32,10 @@ module ControlCase
     start_process(*ruby_client, *args, "--control", control, chdir: temp_dir)
   end
 
-  def run_command(*args, control: ["--control", self.control])
-    Support::ChildProcess.run(*ruby_client, *args, *control, chdir: "#{temp_dir}/current")
+  # As in a shell, PWD is the name of the link.
+  def run_command(*args, control: ["--control", self.control], env: {})
+    directory = "#{temp_dir}/current"
+    Support::ChildProcess.run(*ruby_client, *args, *control, chdir: directory, env: { "PWD" => directory, **env })
   end
 
   def assert_command(status, output, *args, **options)

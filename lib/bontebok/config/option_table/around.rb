@@ -37,7 +37,8 @@ module Bontebok
         Option.new("Control", CONTROL, nil,
                    "Unix socket for commands. `bontebok deploy` and the like connect to it. Only root, the user who " \
                    "runs the server, and User may connect. By default, the socket is tmp/bontebok.control if there " \
-                   "is a directory tmp. none: the server takes no commands.",
+                   "is a directory tmp; otherwise it is in $RUNTIME_DIRECTORY, $XDG_RUNTIME_DIR or " \
+                   "/tmp/bontebok-UID. none: the server takes no commands.",
                    section: TITLE, default_text: "tmp/bontebok.control"),
         Option.new("RestartFile", FILE, nil,
                    "File to touch for a deploy, as with the signal USR2. The server checks the file every 2 s. " \

@@ -10,7 +10,7 @@ module Bontebok
     class ControlPath < Directory
       NONE = "none"
 
-      # True if the value means that there is no control socket.
+      # True if the value means that there is no control socket. nil: another version of Bontebok has no default.
       def self.unset?(value)
         [nil, NONE].include?(value)
       end

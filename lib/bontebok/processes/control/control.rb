@@ -26,7 +26,7 @@ module Bontebok
 
     def open_control
       path = @config[:control]
-      return take_no_commands(path) if OptionTypes::ControlPath.unset?(path)
+      return @control_due = nil if OptionTypes::ControlPath.unset?(path)
 
       taken = File.socket?(path)
       @control = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
@@ -35,12 +35,6 @@ module Bontebok
     rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
       @log.warn("no commands are taken: #{e.message}") unless @control_due
       @control_due = (Clock.now + TRY_AGAIN if taken || File.socket?(path))
-    end
-
-    # path: nil if Control is not set and has no default.
-    def take_no_commands(path)
-      @control_due = nil
-      @log.info("no commands are taken: there is no directory tmp to write to, and Control is not set") unless path
     end
 
     def tick_control

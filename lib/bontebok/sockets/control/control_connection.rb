@@ -48,6 +48,11 @@ module Bontebok
       guard { @socket.gets&.then { |line| ControlMessage.parse(line) } }
     end
 
+    # The number of the user who runs the server.
+    def user
+      guard { @socket.getpeereid.first }
+    end
+
     def close
       @socket.close
     end

@@ -3,6 +3,7 @@
 require "io/wait"
 
 require_relative "../../system/clock"
+require_relative "../../system/runtime/private_directory"
 require_relative "control_client"
 require_relative "../shared_unix_listener"
 
@@ -21,11 +22,16 @@ module Bontebok
     class << self
       # Checks that #initialize can create the socket. Raises StartError.
       def check(path, uid: nil)
+        directory = PrivateDirectory.around(path)
+        return if directory&.missing?
+
+        directory&.check
         listener(path, uid, UnixListener).tap(&:check).close
       end
 
       # Raises StartError or SystemCallError.
       def listen(path, uid, kind)
+        PrivateDirectory.around(path)&.make
         listener = listener(path, uid, kind)
         listener.bind
         listener.listen
