@@ -32,7 +32,29 @@ class DefaultsTest < Support::TestCase
     assert_equal ["127.0.0.1:3000"], config[:listen].map(&:to_s)
   end
 
+  # The supervisor is root, a master is not. With another default for each, the socket would move at a deploy.
+  def test_the_control_socket_is_in_a_directory_tmp_that_the_user_can_write_to
+    Dir.mkdir(tmp = "#{File.realpath(temp_dir)}/tmp")
+    assert_equal "#{tmp}/bontebok.control", control_in(temp_dir)
+    skip "only root can become another user" unless Process.euid.zero?
+
+    File.chmod(0o755, temp_dir)
+    assert_match(%r{\A/tmp/bontebok-65534/bontebok-\h{16}\.control\z}, control_in(temp_dir, { user: ["65534:65534"] }))
+    File.chown(65_534, nil, tmp)
+    assert_equal "#{tmp}/bontebok.control", control_in(temp_dir, { user: ["65534:65534"] })
+  end
+
+  def test_a_fault_of_the_user_leaves_a_default
+    faults = []
+    Bontebok::Config.new({ user: ["nobody-here"], control: ["~nobody-here/a"] }, env: {}, faults: faults)
+    assert_equal 2, faults.size, faults.inspect
+  end
+
   private
+
+  def control_in(directory, written = {})
+    Dir.chdir(directory) { config(written)[:control] }
+  end
 
   def config(written = {}, env: {})
     Bontebok::Config.new(written, env: env)
