@@ -78,10 +78,25 @@ static int open_inherited(struct bb__log_sink *sink, int standard)
     return fcntl(standard, F_DUPFD_CLOEXEC, 3);
 }
 
+/* A socket cannot be opened by its name, for example /proc/self/fd/1 or a link to it. Returns the standard
+ * stream that has this socket, or -1. */
+static int inherited_socket(const char *path)
+{
+    struct stat named;
+    struct stat standard;
+    if (stat(path, &named) < 0 || !S_ISSOCK(named.st_mode)) return -1;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fstat(fd, &standard) == 0 && standard.st_dev == named.st_dev && standard.st_ino == named.st_ino) {
+            return fd;
+        }
+    }
+    return -1;
+}
+
 static int inherited(const char *target)
 {
     if (strcmp(target, "-") == 0 || strcmp(target, "/dev/stdout") == 0) return STDOUT_FILENO;
-    return strcmp(target, "/dev/stderr") == 0 ? STDERR_FILENO : -1;
+    return strcmp(target, "/dev/stderr") == 0 ? STDERR_FILENO : inherited_socket(target);
 }
 
 static int open_named(struct bb__log_sink *sink)

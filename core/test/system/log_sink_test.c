@@ -232,15 +232,20 @@ static void restore_stdout(int saved)
     close(saved);
 }
 
-static struct bb__log_sink opened_on_stdout(int fd)
+static struct bb__log_sink opened_as(const char *target, int fd)
 {
     int saved = replace_stdout(fd);
     struct bb__log_sink sink;
     char fault[BB_FAULT_MAX];
-    int code = bb__log_sink_open(&sink, "-", fault);
+    int code = bb__log_sink_open(&sink, target, fault);
     restore_stdout(saved);
     assert_int_equal(code, BB_OK);
     return sink;
+}
+
+static struct bb__log_sink opened_on_stdout(int fd)
+{
+    return opened_as("-", fd);
 }
 
 static void test_standard_output_stays_blocking_for_others(void **state)
@@ -314,6 +319,26 @@ static void test_standard_error_is_known_by_its_path(void **state)
     bb__log_sink_close(&sink);
 }
 
+/* No name of a socket can be opened. */
+static void test_a_socket_on_standard_output_is_known_by_all_its_names(void **state)
+{
+    LINUX_ONLY;
+    struct place *place = *state;
+    assert_int_equal(symlink("/dev/stdout", place->path), 0);
+    const char *names[] = {"/proc/self/fd/1", "/dev/fd/1", place->path};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int ends[2];
+        char line[8] = "";
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        struct bb__log_sink sink = opened_as(names[i], ends[1]);
+        assert_int_equal(say(&sink, "one\n"), 4);
+        assert_int_equal(read(ends[0], line, sizeof line), 4);
+        bb__log_sink_close(&sink);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +357,7 @@ int main(void)
         TEST(test_a_file_on_standard_output_has_one_position),
         TEST(test_reopen_follows_a_file_on_standard_output),
         TEST(test_standard_error_is_known_by_its_path),
+        TEST(test_a_socket_on_standard_output_is_known_by_all_its_names),
     };
     return cmocka_run_group_tests_name("log_sink", tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ module Bontebok
       # If the workers run as another user, this method also creates the file of the access log. Each worker opens that
       # file itself, so the supervisor must call this method before the workers open their logs again.
       def open(config)
+        [$stdout, $stderr].each { |stream| discard(stream) if unread?(stream) }
         steps(config).each { |key, step| config.at(key, &step) }
       end
 
@@ -34,7 +35,7 @@ module Bontebok
           path = config[key]
           next stream.dup if path.nil? || File.identical?(path, stream)
 
-          explained(path, config.account) { open_without_wait(path, config.account) }
+          explained(path, config.account) { standard(path) || open_without_wait(path, config.account) }
         end
       end
 
@@ -48,7 +49,7 @@ module Bontebok
 
       # Checks that a file can be opened, and creates no file. Raises StartError.
       def check(path, account)
-        explained(path, account) { account.check_append(path) }
+        explained(path, account) { account.check_append(path) } unless named_by(path)
       end
 
       private
@@ -75,8 +76,37 @@ module Bontebok
         account.append(path)
       end
 
+      # A copy of the standard stream that the path names, such as /dev/stdout or a link to it; nil: it names none. A
+      # socket cannot be opened by its name. A file that is opened twice has two positions, and one writer would replace
+      # what the other has written.
+      def standard(path) = named_by(path)&.dup
+
+      def named_by(path) = [$stdout, $stderr].find { |stream| File.identical?(path, stream) }
+
+      # A process that was started without a standard stream gets a pipe without a reader from Ruby. Each write of the
+      # application would fail, and so would the request. select(2) shows the missing reader as something to read;
+      # IO#wait_readable refuses a stream for writing. A FIFO with a name is no such pipe: its reader can come back.
+      def unread?(stream)
+        return false unless stream.is_a?(IO) && stream.stat.pipe? && !fifo?(stream)
+
+        !IO.select([stream], nil, nil, 0).nil? # rubocop:disable Lint/IncompatibleIoSelectWithFiberScheduler
+      rescue SystemCallError, IOError
+        false
+      end
+
+      def fifo?(stream)
+        !File.readlink("/proc/self/fd/#{stream.fileno}").start_with?("pipe:")
+      rescue SystemCallError
+        false # there is no /proc
+      end
+
+      def discard(stream)
+        File.open(File::NULL, "w") { |file| stream.reopen(file) }
+        stream.sync = true
+      end
+
       def reopen(stream, path, account)
-        file = account.append(path)
+        file = standard(path) || account.append(path)
         stream.reopen(file)
         file.close
       end

@@ -28,8 +28,8 @@ class ProcessTakeoverTest < Support::TestCase
   { "TERM" => %w[-w 1], "QUIT" => %w[-w 0], "HUP" => %w[-w 1 --signal-hup stop] }.each do |signal, args|
     define_method(:"test_a_server_serves_until_the_next_one_is_ready_after_#{signal}_with_#{args[1]}_workers") do
       long_form unless signal == "TERM"
-      old = start(GATED_APP, *args, "--ready-path", "/ready", "--keepalive-drain", "10m")
-      newcomer = start(SLOW_APP, *args)
+      old = start(GATED_APP, *args, "--control", "none", "--ready-path", "/ready", "--keepalive-drain", "10m")
+      newcomer = start(SLOW_APP, *args, "--control", "none")
       leave(old, newcomer, signal)
       assert_serves(old)
       Support::Client.open("unix:#{@path}") do |kept|
