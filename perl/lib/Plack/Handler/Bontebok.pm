@@ -4,12 +4,13 @@ use 5.016;
 use strict;
 use warnings;
 
-use Bontebok::Listeners  ();
-use Bontebok::Options    ();
-use Bontebok::Prefork    ();
-use Bontebok::UserError  ();
-use Bontebok::Worker     ();
-use Bontebok::WorkerLife ();
+use Bontebok::Listeners       ();
+use Bontebok::Options         ();
+use Bontebok::Prefork         ();
+use Bontebok::StandardStreams ();
+use Bontebok::UserError       ();
+use Bontebok::Worker          ();
+use Bontebok::WorkerLife      ();
 
 # With PLACK_SERVER, plackup serves with another handler if this method dies. So a wrong option is reported by run.
 sub new {
@@ -22,6 +23,7 @@ sub new {
 # psgi_app_builder: code that makes the application. Each process that serves calls it.
 sub run {
     my ($self, $app) = @_;
+    Bontebok::StandardStreams::fill();
     my $options   = $self->{options} // Bontebok::UserError::refuse_again($self->{refusal});
     my $listeners = Bontebok::Listeners->open($options);
     my $build     = $self->{psgi_app_builder} // sub { $app };
