@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../config/option_table"
+require_relative "other_servers_flags"
 
 module Bontebok
   # Reads argv with the help of OptionTable. Used by CLI. The values stay Strings; Config checks and converts them. An
@@ -28,20 +29,6 @@ module Bontebok
     STATE = %w[-S --state].freeze
     FOREIGN_FLAGS = [*FOREIGN.keys, *QUIET, *STATE].freeze
     NO_STATE = "-S has no effect: `bontebok status` shows the state of the server"
-
-    # Flags of other servers. For these flags, the message FOREGROUND is shown.
-    DAEMON = %w[-d -D --daemon --daemonize].freeze
-    FOREGROUND = "the server stays in the foreground; a service manager runs it in the background, restarts it and " \
-                 "keeps its log: docs/DEPLOYMENT.md shows it with systemd"
-
-    # Flags of other servers, and what to type here.
-    ELSEWHERE = { "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT", "--redirect-stdout" => "--stdout FILE",
-                  "--redirect-stderr" => "--log FILE", "--log-requests" => "--access-log -",
-                  "--silent" => "--log-level error", "--timeout" => "--request-timeout",
-                  "--deploy-timeout" => "--worker-boot-timeout", "--no-config" => "-c #{File::NULL}",
-                  "--dir" => "--directory", "--env" => "--environment", "--group" => "--user USER:GROUP",
-                  "-R" => "--rackup FILE", "-I" => "RUBYLIB=DIR bontebok",
-                  "--include" => "RUBYLIB=DIR bontebok" }.freeze
 
     # Options whose relative paths begin in the directory of the start. With the first one, the second one begins there.
     AT_START = %i[directory config_file].freeze
@@ -99,7 +86,7 @@ module Bontebok
       return if ACTIONS.key?(name)
 
       @topic = foreign(name) || OptionTable.find(name) || OptionTable.find("--#{name}") or
-        raise UsageError, unknown(name, OptionTable.spellings)
+        raise UsageError, OtherServersFlags.answer(name, OptionTable.spellings)
     end
 
     def read_rackup(path)
@@ -134,7 +121,7 @@ module Bontebok
     # The next argument may be the value of the flag. A file that exists is rather the rackup file.
     def refuse_flag(flag, value)
       @rest.shift unless value || @rest.first.to_s.start_with?("-") || File.exist?(@rest.first.to_s)
-      raise UsageError, unknown(flag, known_flags)
+      raise UsageError, OtherServersFlags.answer(flag, known_flags)
     end
 
     def read_foreign(flag, value)
@@ -180,16 +167,6 @@ module Bontebok
     # The next argument belongs to the switch only if it is true or false. So `--reuse-port config.ru` serves config.ru.
     def switch_value
       %w[true false].include?(@rest.first) ? @rest.shift : "true"
-    end
-
-    # known: all valid names. The message suggests the most similar name.
-    def unknown(name, known)
-      return "#{name}: #{FOREGROUND}" if DAEMON.include?(name)
-
-      name = name.scrub
-      near = ELSEWHERE[name]
-      near ||= DidYouMean::SpellChecker.new(dictionary: known).correct(name).first if defined?(DidYouMean)
-      "unknown option #{name}. #{near ? "Did you mean #{near}?" : 'See bontebok --help.'}"
     end
 
     def known_flags

@@ -79,7 +79,11 @@ class CommandLineTest < Minitest::Test
       "--log-requests" => "--access-log -", "--silent" => "--log-level error", "--timeout=5" => "--request-timeout",
       "--deploy-timeout=5" => "--worker-boot-timeout", "--no-config" => "-c /dev/null", "--dir" => "--directory",
       "--env" => "--environment", "--group" => "--user USER:GROUP", "-Rapp.ru" => "--rackup FILE",
-      "-Ilib" => "RUBYLIB=DIR bontebok" }.each do |argument, ours|
+      "-Ilib" => "RUBYLIB=DIR bontebok", "--control-url" => "--control FILE", "--socket" => "-l unix:FILE",
+      "--address" => "-l HOST:PORT", "--log-file" => "--log FILE", "--stats" => "bontebok status",
+      "--max-requests" => "--max-request-per-child", "--max-threads" => "--threads", "--servers" => "--workers",
+      "--chdir" => "--directory", "--require" => "RUBYOPT=-rLIBRARY bontebok", "-rx" => "RUBYOPT=-rLIBRARY bontebok",
+      "--warn" => "RUBYOPT=-w bontebok" }.each do |argument, ours|
       flag = argument[/\A--[^=]+|\A-./]
       assert_refused "unknown option #{flag}. Did you mean #{ours}?", argument
     end
@@ -95,6 +99,14 @@ class CommandLineTest < Minitest::Test
       error = assert_raises(Bontebok::UsageError) { read(*argv) }
       assert_match(/\A-(d|D|-daemon|-daemonize): the server stays in the foreground.* systemd\z/, error.message)
       assert_includes error.message, "docs/DEPLOYMENT.md"
+    end
+  end
+
+  def test_flags_that_mean_nothing_here_get_the_reason
+    { "--control-token" => "only the server's user and root may connect to the socket of --control FILE",
+      "--restart-cmd" => "`bontebok deploy` executes the command of the start again",
+      "--idle-timeout" => "the server runs until it is stopped" }.each do |flag, reason|
+      assert_refused "#{flag}: #{reason}", flag, "1"
     end
   end
 
