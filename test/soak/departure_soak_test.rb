@@ -20,7 +20,7 @@ class DepartureSoakTest < Support::TestCase
   end
 
   # With a control socket, the servers share the listeners of TCP.
-  [%w[-w 2], %w[-w 0], %w[-w 2 --control both]].each do |args|
+  [%w[-w 2 --control none], %w[-w 0 --control none], %w[-w 2 --control both]].each do |args|
     define_method(:"test_no_request_is_lost_with#{args.join.tr("-", "_")}") do
       assert_operator soak("127.0.0.1:0", "unix:#{temp_dir}/app.sock", args: args), :>=, 4
     end
@@ -38,7 +38,7 @@ class DepartureSoakTest < Support::TestCase
   private
 
   # Returns the number of servers that have stopped.
-  def soak(*addresses, args: %w[-w 2], requests: REQUESTS, rate: RATE)
+  def soak(*addresses, args: %w[-w 2 --control none], requests: REQUESTS, rate: RATE)
     servers = [start(addresses, args)]
     addresses = servers.first.addresses
     urls = addresses.map { |address| address.unix? ? "#{address}:/" : "http://#{address}/" }

@@ -10,7 +10,7 @@ class ProcessDepartureTest < Support::TestCase
   include ProcessTree
 
   # The clients of these tests do not close their connections.
-  SHARED = %w[--reuse-port --keepalive-drain 50ms].freeze
+  SHARED = %w[--reuse-port --control none --keepalive-drain 50ms].freeze
 
   def teardown
     @clients&.each(&:close)
