@@ -276,7 +276,8 @@ int bb_reply_field(struct bb_lane *lane, const char *name, size_t name_len, cons
                    size_t value_len);
 
 /* Sends an interim response (103, RFC 8297) after bb_reply_begin() and its fields; another bb_reply_begin()
- * follows. Sends nothing to an HTTP/1.0 client or to a slow client. Errors: BB_ENOMEM; BB_EGONE. */
+ * follows. Fields without a value are left out. Sends nothing to an HTTP/1.0 client, to a slow client, and if
+ * no field is left. Errors: BB_ENOMEM; BB_EGONE. */
 int bb_reply_interim(struct bb_lane *lane);
 
 #define BB_LENGTH_UNKNOWN UINT64_MAX

@@ -29,12 +29,13 @@ static VALUE lane_hijack(VALUE self)
     return socket;
 }
 
-/* early_hints(headers): sends a 103 (RFC 8297) with these fields. Does nothing once the application has
- * returned its response, because the core may already have the head of the response. */
+/* early_hints(headers): sends a 103 (RFC 8297) with these fields; nil: there are none. Does nothing once the
+ * application has returned its response, because the core may already have the head of the response. */
 static VALUE lane_early_hints(VALUE self, VALUE headers)
 {
     struct bbr_exchange *exchange = exchange_of(self, "rack.early_hints");
-    if (!exchange->detached && NIL_P(exchange->status)) bbr_reply_interim(exchange, 103, headers);
+    if (!exchange->detached && NIL_P(exchange->status) && !NIL_P(headers))
+        bbr_reply_interim(exchange, 103, headers);
     RB_GC_GUARD(self);
     return Qnil;
 }

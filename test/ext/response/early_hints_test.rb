@@ -26,6 +26,22 @@ class EarlyHintsTest < Support::LaneCase
     end
   end
 
+  # A client learns nothing from a field without a value, or from a 103 without fields.
+  def test_empty_hints_are_not_sent
+    empty = [nil, {}, { "link" => nil }, { "link" => "" }, { "link" => [] }, { "link" => ["", nil] }, { "link" => "\n" }]
+    server = serve do |env|
+      empty.each { |headers| env["rack.early_hints"].call(headers) }
+      env["rack.early_hints"].call("x-a" => "", "link" => ["", "</a>: \n\n</b>", nil], "x-b" => nil)
+      OK
+    end
+    server.connect do |client|
+      client.request("GET", "/")
+
+      assert_equal ["HTTP/1.1 103 Early Hints", "link: </a>: ", "link: </b>"], head_of(client)
+      assert_equal "HTTP/1.1 200 OK", head_of(client).first
+    end
+  end
+
   # A field of early hints sends other hints, or takes the connection. The server sends only whole heads.
   def test_early_hints_in_a_field_of_early_hints
     server = serve do |env|
