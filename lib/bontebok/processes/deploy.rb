@@ -118,6 +118,9 @@ module Bontebok
       @report.finish(@failure || 1, reason)
     end
 
+    # True if nobody hears why the deploy fails.
+    def unheard? = !@over && @report.unheard?
+
     # Called when the master leaves or has ended. The next deploy can bind the new addresses. ends: the master is about
     # to end, and may still write why.
     def fail(reason, ends: false)

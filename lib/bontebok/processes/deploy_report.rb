@@ -8,12 +8,17 @@ module Bontebok
     # Reads per call. The supervisor has other work, even if the master never stops writing.
     MOST = 16
 
-    # reader: the pipe. clients: the ControlClients that wait for the end of the deploy.
-    def initialize(reader, clients, log)
+    # reader: the pipe. clients: the ControlClients that wait for the end of the deploy. ordered: false: the supervisor
+    # replaces a dead master.
+    def initialize(reader, clients, log, ordered: false)
       @reader = reader
       @clients = clients
       @log = log
+      @ordered = ordered
     end
+
+    # True if somebody has ordered the deploy, and nobody waits for its end.
+    def unheard? = @ordered && client.nil?
 
     # Readable when the master has written something, or has ended; an empty list: nothing more will come.
     def source

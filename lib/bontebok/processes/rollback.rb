@@ -40,6 +40,9 @@ module Bontebok
 
     def note_crash; end
 
+    # Another deploy would not start the former release again.
+    def unheard? = false
+
     def close; end
 
     def count(_present) = @workers

@@ -53,7 +53,7 @@ module Bontebok
         own_end, master_end = Handshake.pair
         reader, stderr = IO.pipe
         child = fork_child(number, own_end, reader) { |channel| become_master(channel, master_end, stderr) }
-        report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log)
+        report = DeployReport.new(reader, @waiting_clients.shift(@waiting_clients.size), @log, ordered: @ordered)
         @deploys[child] = Deploy.new(@generation, @config, @listeners, own_end, report, @waiting_canary)
         @waiting_canary = nil
         @ordered = false
@@ -142,7 +142,14 @@ module Bontebok
       end
 
       def fail_deploy(child, reason)
-        @deploys[child]&.then { |deploy| deploy.fail("#{deploy.master} #{reason}", ends: child.deaf? && !child.ended?) }
+        deploy = @deploys[child] or return
+        point_to_command if deploy.unheard?
+        deploy.fail("#{deploy.master} #{reason}", ends: child.deaf? && !child.ended?)
+      end
+
+      # A signal and a touched file give no answer.
+      def point_to_command
+        @log.info("`bontebok deploy --wait --control #{@control.path}` also prints the error") if @control
       end
 
       # Without the deploys whose masters only finish requests.
