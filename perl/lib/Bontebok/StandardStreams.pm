@@ -1,8 +1,8 @@
 package Bontebok::StandardStreams;
 
-# Gives a process that was started without standard streams (>&-) /dev/null. Otherwise their numbers belong to files that
-# Perl opens first, for example the script: then a worker fails when it flushes STDOUT, and the output of a library in C
-# goes to a file or to a client. Bontebok::Inherited has the other descriptors of the start.
+# Gives /dev/null to a process that was started without standard streams (>&-). Otherwise their numbers belong to files
+# that Perl opens first, for example the script: then a worker fails when it flushes STDOUT, and the output of a library
+# in C goes to a file or to a client. Bontebok::Inherited has the other descriptors of the start.
 
 use strict;
 use warnings;

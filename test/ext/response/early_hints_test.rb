@@ -28,7 +28,7 @@ class EarlyHintsTest < Support::LaneCase
 
   # A client learns nothing from a field without a value, or from a 103 without fields.
   def test_empty_hints_are_not_sent
-    empty = [nil, {}, { "link" => nil }, { "link" => "" }, { "link" => [] }, { "link" => ["", nil] }, { "link" => "\n" }]
+    empty = [nil, {}, *[nil, "", [], ["", nil], "\n"].map { |value| { "link" => value } }]
     server = serve do |env|
       empty.each { |headers| env["rack.early_hints"].call(headers) }
       env["rack.early_hints"].call("x-a" => "", "link" => ["", "</a>: \n\n</b>", nil], "x-b" => nil)

@@ -4,7 +4,7 @@ require "test_helper"
 require "bontebok/sockets/control/control_socket"
 require "bontebok/system/runtime/private_directory"
 
-# Tests PrivateDirectory: only a directory of the user is used, whoever was first in /tmp.
+# Tests PrivateDirectory: a directory of another user is not used.
 class PrivateDirectoryTest < Support::TestCase
   def setup
     @uid = Process.euid
