@@ -45,7 +45,8 @@ module Bontebok
     # The name of the working directory can be a link (Capistrano's `current`), which leads to another release later.
     # So the default is in the directory that the link leads to now.
     def control_default
-      tmp? ? "#{Dir.pwd}/tmp/bontebok.control" : control_places.own
+      path = "#{Dir.pwd}/tmp/bontebok.control"
+      tmp? && path.bytesize <= ControlPlaces::LONGEST ? path : control_places.own
     end
 
     # Whether the user of the application can write to the directory tmp. The supervisor is root, a master is not, and

@@ -44,6 +44,11 @@ class DefaultsTest < Support::TestCase
     assert_equal "#{tmp}/bontebok.control", control_in(temp_dir, { user: ["65534:65534"] })
   end
 
+  def test_the_control_socket_is_elsewhere_if_the_path_of_tmp_is_too_long
+    long = FileUtils.mkdir_p("#{temp_dir}/#{'a' * 90}/tmp").first
+    assert_match(%r{\A/tmp/bontebok-#{Process.euid}/bontebok-\h{16}\.control\z}, control_in(File.dirname(long)))
+  end
+
   def test_a_fault_of_the_user_leaves_a_default
     faults = []
     Bontebok::Config.new({ user: ["nobody-here"], control: ["~nobody-here/a"] }, env: {}, faults: faults)
