@@ -2,6 +2,7 @@
 
 require "rbconfig"
 
+require_relative "start_command/directory_flags"
 require_relative "start_command/relative_names"
 require_relative "working_directory"
 
@@ -156,7 +157,9 @@ module Bontebok
         return unless rest == "" && words.size > argv.size + 1 && words.last(argv.size) == argv.map(&:b)
         return unless File.basename(words[-1 - argv.size]) == File.basename($PROGRAM_NAME)
 
-        [words, File.binread("/proc/self/environ").split("\0").to_h { |entry| entry.split("=", 2) }]
+        env = File.binread("/proc/self/environ").split("\0").to_h { |entry| entry.split("=", 2) }
+        own = words.first(words.size - argv.size)
+        [DirectoryFlags.full(own, env["PWD"]) + words.last(argv.size), env]
       rescue SystemCallError
         nil
       end

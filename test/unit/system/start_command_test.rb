@@ -104,6 +104,25 @@ class StartCommandTest < Support::TestCase
     assert_equal ["#{physical}/two", "#{temp_dir}/current"], output
   end
 
+  # Ruby has followed -C before the program notes its command. The link still leads to the next release.
+  def test_flags_that_change_the_directory_have_full_names
+    { %w[-C current] => "two", %w[-w -C . -Ccurrent] => "two", %w[-X one] => "one" }.each do |flags, directory|
+      output = run_program(<<~RUBY, in_directory: temp_dir, flags: flags)
+        if ENV["AGAIN"]
+          require "json"
+          puts JSON.generate([Dir.pwd, $VERBOSE, ARGV])
+          exit
+        end
+        File.unlink("../current")
+        File.symlink("two", "../current")
+        command.execute({ 'AGAIN' => 'yes' })
+      RUBY
+      assert_equal ["#{physical}/#{directory}", flags.include?("-w"), ["word"]], output
+      File.unlink("#{temp_dir}/current")
+      File.symlink("one", "#{temp_dir}/current")
+    end
+  end
+
   private
 
   # Returns what the program prints. lost: files that have gone as well.
@@ -118,12 +137,12 @@ class StartCommandTest < Support::TestCase
   end
 
   # Returns what the program prints. The umask of its process is 027.
-  def run_program(text, in_directory: "#{temp_dir}/current")
+  def run_program(text, in_directory: "#{temp_dir}/current", flags: [])
     %w[one two].each { |name| temp_file("#{name}/program.rb", NOTE + text) && temp_file("#{name}/word", "") }
     current = "#{temp_dir}/current"
     env = { "PWD" => in_directory, "RUBYLIB" => "#{library}:#{current}", "RUBYOPT" => nil, "LISTEN_FDS" => "1" }
-    output, status = Open3.capture2(env, RbConfig.ruby, "#{current}/program.rb", "word", chdir: in_directory,
-                                                                                         umask: 0o27)
+    output, status = Open3.capture2(env, RbConfig.ruby, *flags, "#{current}/program.rb", "word",
+                                    chdir: in_directory, umask: 0o27)
     assert_predicate status, :success?
     JSON.parse(output)
   end
