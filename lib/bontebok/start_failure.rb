@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "start_error"
+require_relative "system/encodings/output"
 
 module Bontebok
   # Reports why a start has failed, in at most three lines. Used by CLI and RackHandler.
@@ -65,7 +66,7 @@ module Bontebok
       # still shows the failure. The message is cut, because it may quote an argument or a variable of any length.
       def write(stream, message)
         lines = message.b.lines(chomp: true).first(LINES).map { |line| line.byteslice(0, WIDTH) }
-        stream.write("bontebok: #{lines.join("\n")}\n")
+        Output.write(stream, "bontebok: #{lines.join("\n")}\n")
       rescue SystemCallError, IOError
         nil
       end

@@ -149,7 +149,7 @@ module Bontebok
     end
 
     def print_to(stream, lines)
-      stream.write(lines.map { |line| "#{line}\n" }.join)
+      Output.write(stream, lines.map { |line| "#{line}\n" }.join)
     rescue Errno::EPIPE
       nil
     end

@@ -5,6 +5,7 @@ require_relative "../config/config"
 require_relative "../processes/supervisor/state"
 require_relative "../sockets/handshake"
 require_relative "../sockets/service/service_manager"
+require_relative "../system/encodings/output"
 require_relative "../system/start_command"
 require_relative "../start_failure"
 require_relative "../version"
@@ -133,7 +134,7 @@ module Bontebok
     end
 
     def print_text(text)
-      $stdout.write(text)
+      Output.write($stdout, text)
       0
     rescue Errno::EPIPE
       0

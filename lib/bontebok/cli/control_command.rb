@@ -175,7 +175,7 @@ module Bontebok
 
     # If nobody reads the output any more, only the exit status tells the result.
     def print_to(stream, text)
-      stream.write(text)
+      Output.write(stream, text)
       stream.flush
     rescue Errno::EPIPE
       @unread = true

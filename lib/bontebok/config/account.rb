@@ -180,14 +180,14 @@ module Bontebok
 
     # Returns nil if there is no such name or number.
     def entry(by_name, by_number, account)
-      account.match?(/\A\d+\z/) ? Etc.public_send(by_number, account.to_i) : Etc.public_send(by_name, account)
+      account.b.match?(/\A\d+\z/) ? Etc.public_send(by_number, account.to_i) : Etc.public_send(by_name, account)
     rescue ArgumentError, RangeError
       nil
     end
 
     # kind: for the message.
     def number(account, kind)
-      return account.to_i if account.match?(/\A\d+\z/) && NUMBERS.cover?(account.to_i)
+      return account.to_i if account.b.match?(/\A\d+\z/) && NUMBERS.cover?(account.to_i)
 
       raise Unknown, "there is no #{kind} #{account}"
     end

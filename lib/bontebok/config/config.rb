@@ -109,7 +109,7 @@ module Bontebok
 
     # The user that the application runs as.
     def account
-      @account ||= Account.new(*self[:user]&.split(":"))
+      @account ||= Account.new(*self[:user].to_s.b.split(":").map { |part| FileName.text(part) })
     rescue Account::Unknown => e
       raise UsageError, "#{source(:user)}: #{e.message}"
     end

@@ -1,8 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "../system/encodings/source_file"
+require_relative "../system/error_text"
 require_relative "../system/file_name"
 require_relative "directive_faults"
 require_relative "hooks"
+require_relative "option_table"
 require_relative "../usage_error"
 require_relative "../system/working_directory"
 
@@ -12,8 +15,6 @@ module Bontebok
   class ConfigFile
     # A value as it is written, and its "path:line". places: the place of each value of a list.
     Entry = Struct.new(:value, :place, :places)
-
-    LONGEST_MESSAGE = 1000
 
     # entries: { key of an option => Entry }. warnings: texts for the log. workers, env: see #initialize.
     attr_reader :entries, :hooks, :warnings, :workers, :env
@@ -32,7 +33,7 @@ module Bontebok
       @directives = style.new(self)
       @faults = faults
       DirectiveFaults.note(@directives) { |&directive| note { tell_faults(&directive) } } if faults
-      [-> { evaluate(path) }, -> { tell_faults { @at_end.each(&:call) } }].each { |step| note(&step) }
+      [-> { evaluate(path) }, -> { tell_faults { run_at_end } }].each { |step| note(&step) }
       @read = true
       note { enter_directory }
     end
@@ -48,7 +49,7 @@ module Bontebok
 
     # Sets an option. The last call for an option wins. nil: the option counts as not set.
     def set(key, value)
-      value.nil? ? @entries.delete(key) : @entries[key] = Entry.new(value, place)
+      nil.equal?(value) ? @entries.delete(key) : @entries[key] = Entry.new(value, place)
     end
 
     # Adds values to an option that is a list. nil is ignored.
@@ -75,15 +76,15 @@ module Bontebok
       @hooks.add(name, hook, directive: directive, &arguments)
     end
 
-    # The block is called at the end of the file.
+    # The block is called at the end of the file. Its faults have the place of this call.
     def at_end(&block)
-      @at_end << block
+      @at_end << [place, block]
     end
 
     # Sets :directory and changes the working directory at once. With `set(:directory, path)`, the working directory
     # changes only at the end of the file.
     def enter(path)
-      set(:directory, path && FileName.absolute(path))
+      set(:directory, nil.equal?(path) ? nil : FileName.absolute(OptionTable[:directory].read(path, place)))
       enter_directory
     end
 
@@ -122,48 +123,45 @@ module Bontebok
       raise UsageError, fault(e)
     end
 
+    def run_at_end
+      @at_end.each { |place, block| (@place_of_block = place) && block.call }
+    end
+
     def enter_directory
-      entry = @entries[:directory]
-      WorkingDirectory.enter(entry.value, entry.place) if entry
+      entry = @entries[:directory] or return
+      WorkingDirectory.enter(OptionTable[:directory].read(entry.value, entry.place), entry.place)
     end
 
     # "path:line" of the line that is evaluated.
     def place(locations = caller_locations)
       frame = locations&.find { |location| @paths.include?(location.path) }
-      frame ? "#{frame.path}:#{frame.lineno}" : @paths.last
+      frame ? "#{frame.path}:#{frame.lineno}" : @place_of_block || @paths.last
     end
 
     # Describes any exception in one line. Ruby's message about a syntax error in the file begins with "path:line"
     # already.
     def fault(exception)
-      text = first_line(exception)
+      text = ErrorText.first_line(exception)
       return text if exception.is_a?(SyntaxError) && text.start_with?("#{@paths.last}:")
 
-      named = text.empty? || text == exception.class.name ? exception.class : "#{text} (#{exception.class})"
-      "#{place_of(exception)}: #{named}"
+      "#{place_of(exception)}: #{ErrorText.line(exception)}"
     end
 
-    # An exception that was raised with a backtrace has no locations.
+    # An exception that was raised with a backtrace has no locations. If Ruby rejects the magic comment, the backtrace
+    # begins with "path:line" alone.
     def place_of(exception)
       locations = exception.backtrace_locations
-      locations ? place(locations) : exception.backtrace.to_a.first.to_s[/\A.+:\d+(?=:in )/] || @paths.last
+      locations ? place(locations) : exception.backtrace.to_a.first.to_s[/\A.+:\d+(?=:in |\z)/] || @paths.last
     end
 
-    # The message may be empty, very long or invalid UTF-8. The method `message` of an application's exception may
-    # raise.
-    def first_line(exception)
-      text = exception.message.to_s
-      text = text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub.strip.lines(chomp: true).first.to_s
-      text.size > LONGEST_MESSAGE ? "#{text[0, LONGEST_MESSAGE]}..." : text
-    rescue StandardError
-      ""
-    end
-
-    # The file is UTF-8, whatever the locale is.
+    # A file that another file loads may be missing: the message names the line that loads it.
     def source(path)
-      File.read(path, encoding: "bom|utf-8")
+      SourceFile.read(path)
     rescue SystemCallError => e
-      raise StartError, "cannot read the configuration file #{path}: #{SystemCallError.new(nil, e.errno).message}"
+      text = SystemCallError.new(nil, e.errno).message
+      raise StartError, "#{"#{place}: " if @paths.any?}cannot read the configuration file #{path}: #{text}"
+    rescue ArgumentError => e # another encoding
+      raise UsageError, "#{path}:1: #{e.message}"
     end
   end
 end

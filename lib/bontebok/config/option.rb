@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
+require_relative "../system/error_text"
 require_relative "option_types"
+require_relative "option_types/plain_value"
 require_relative "../usage_error"
 
 module Bontebok
@@ -79,7 +81,15 @@ module Bontebok
 
     # Converts a value to the effective value. place: the source of the value, for the message. Raises UsageError.
     def read(value, place)
-      told(value, place) { type.read(value) }
+      plain = plain(value, place)
+      told(value, place) { type.read(plain) }
+    end
+
+    # The value as a type of Ruby itself (PlainValue). Raises UsageError.
+    def plain(value, place)
+      OptionTypes::PlainValue.of(value)
+    rescue StandardError => e # a method of the object may raise anything
+      raise UsageError, "#{place}: #{name}: #{ErrorText.line(e)}"
     end
 
     # Checks an effective value that may be wrong on this machine only. Raises UsageError.
@@ -103,9 +113,13 @@ module Bontebok
       "--#{key.to_s.tr('_', '-')}"
     end
 
+    # A BasicObject cannot be inspected, and the method `inspect` of an object may raise anything.
     def abridged(value)
-      text = (value.is_a?(Array) && value.size == 1 ? value.first : value).inspect
+      value = value.first if Array === value && value.size == 1 # rubocop:disable Style/CaseEquality -- a BasicObject
+      text = ErrorText.in_one_line(value.inspect)
       text.size > LONGEST_SHOWN ? "#{text[0, LONGEST_SHOWN]}..." : text
+    rescue StandardError
+      "an object of #{Kernel.instance_method(:class).bind_call(value)}"
     end
   end
 end

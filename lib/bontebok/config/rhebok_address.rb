@@ -10,7 +10,8 @@ module Bontebok
         parts = entries.slice(:host, :port, :path)
         return if parts.empty?
 
-        ConfigFile::Entry.new(text(**parts.transform_values(&:value)), parts.values.first.place)
+        values = parts.transform_values { |part| OptionTable[:listen].plain(part.value, part.place) }
+        ConfigFile::Entry.new(text(**values), parts.values.first.place)
       end
 
       private

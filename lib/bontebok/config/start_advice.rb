@@ -22,7 +22,7 @@ module Bontebok
     def unread_files
       return [] if self[:config_file]
 
-      paths = UNREAD.map { |path| format(path, self[:environment]) }.select { |path| File.file?(path) }
+      paths = UNREAD.map { |path| path.sub("%s", self[:environment]) }.select { |path| File.file?(path) }
       paths.map { |path| "#{path} is not read: `bontebok -c #{path}` reads it" }
     end
 
@@ -40,7 +40,7 @@ module Bontebok
 
     def directory_of_restart_file
       path = self[:restart_file]
-      path ? [[:restart_file, File.dirname(FileName.absolute(path))]] : []
+      path ? [[:restart_file, File.dirname(File.absolute_path(path))]] : []
     end
   end
 end

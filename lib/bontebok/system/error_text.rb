@@ -1,13 +1,34 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The text of a SystemCallError for a message to the user.
+  # The text of an exception for a message to the user.
   module ErrorText
+    LONGEST = 1000
     # The kernel's errors for a link that leads nowhere. Unlike open(2), bind(2) does not create the file behind a link.
     OF_A_LINK = [Errno::ENOENT, Errno::EADDRINUSE, Errno::ELOOP].freeze
     private_constant :OF_A_LINK
 
     class << self
+      # Describes any exception in one line, with its class. The message may be empty, very long or invalid UTF-8. The
+      # method `message` of an application's exception may raise.
+      def line(exception)
+        text = first_line(exception)
+        ["", exception.class.to_s].include?(text) ? exception.class.to_s : "#{text} (#{exception.class})"
+      end
+
+      def first_line(exception)
+        text = in_one_line(exception.message)
+        text.size > LONGEST ? "#{text[0, LONGEST]}..." : text
+      rescue StandardError
+        ""
+      end
+
+      # The first line of any text, as UTF-8.
+      def in_one_line(text)
+        text = text.to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace)
+        text.scrub.strip.lines(chomp: true).first.to_s
+      end
+
       # path: the file that could not be created or opened for writing; empty: none. Returns the kernel's text, without
       # the text that Ruby adds. ENOENT means that a directory is missing, not the file.
       def of(error, path)

@@ -15,9 +15,9 @@ module Bontebok
         name = FileName.absolute(path, self.name)
         Dir.chdir(path)
         @name = name
-      rescue SystemCallError => e
-        raise StartError,
-              "#{place}: cannot change to the directory #{path}: #{SystemCallError.new(nil, e.errno).message}"
+      rescue SystemCallError, ArgumentError => e # ~name, and there is no such user
+        text = e.is_a?(SystemCallError) ? SystemCallError.new(nil, e.errno).message : e.message
+        raise StartError, "#{place}: cannot change to the directory #{path}: #{text}"
       end
 
       def name

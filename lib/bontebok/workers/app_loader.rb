@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../system/encodings/source_file"
 require_relative "../system/exit_fence"
 require_relative "../system/file_name"
 require_relative "../start_error"
@@ -81,7 +82,7 @@ module Bontebok
 
     # Reads the file itself, because Rack would use the locale's encoding, and Rack 3 would reject a line of options.
     def script
-      text = File.read(@path, encoding: "bom|utf-8")
+      text = SourceFile.read(@path)
       @log&.warn("#{@path}: options in a line that begins with #\\ are ignored") if text.sub!(OPTION_LINE, "#")
       text.sub(/^__END__\r?\n.*\z/m, "")
     end

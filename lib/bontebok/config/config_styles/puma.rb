@@ -148,7 +148,7 @@ module Bontebok
       end
 
       def load(path)
-        @configuration.evaluate(path)
+        @configuration.evaluate(File.path(path))
       end
       alias _load_from load
     end

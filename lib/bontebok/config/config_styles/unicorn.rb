@@ -58,7 +58,7 @@ module Bontebok
 
       # The same address twice is one listener, as in unicorn.
       def listen(address, options = {})
-        options.each { |name, value| listen_option(name, value) }
+        hash(options).compact.each { |name, value| listen_option(name, value) }
         address = spelled(address)
         @configuration.add(:listen, address) unless @configuration[:listen]&.include?(address)
       end
@@ -97,11 +97,16 @@ module Bontebok
         @server ||= UnicornObjects::HttpServer.new(@configuration)
       end
 
+      # The options of `listen`, from any object with to_hash.
+      def hash(options)
+        Hash.try_convert(options) || @configuration.refuse("listen wants its options as a Hash, not #{options.class}")
+      end
+
       def listen_option(name, value)
         case name
-        when :backlog then @configuration.set(:backlog, [value, @configuration[:backlog]].compact.max)
+        when :backlog then @configuration.set(:backlog, [Integer(value), @configuration[:backlog]].compact.max)
         when :reuseport then @configuration.set(:reuse_port, value)
-        when :umask then restrict_socket(value)
+        when :umask then restrict_socket(Integer(value))
         when *TUNING then nil
         else @configuration.advise("#{name} of listen", "the server does not know this parameter")
         end

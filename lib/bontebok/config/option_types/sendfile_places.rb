@@ -17,7 +17,7 @@ module Bontebok
       end
 
       def read(value)
-        words = value.is_a?(Array) ? value.map(&:to_s) : value.to_s.split
+        words = value.is_a?(Array) ? value.map(&:to_s) : value.to_s.b.split
         places = words == [NONE] ? [] : words.map { |word| place(word) }
         raise Invalid, wanted if places.join("\n").bytesize > MAX
 

@@ -4,6 +4,9 @@ module Bontebok
   module OptionTypes
     # A text with bytes that match a pattern. Like a file name, the text may be invalid UTF-8.
     class Text
+      # A user may be a number.
+      KINDS = [String, Symbol, Integer].freeze
+
       attr_reader :metavar
 
       def initialize(metavar, pattern, wanted)
@@ -14,7 +17,7 @@ module Bontebok
 
       def read(value)
         text = value.to_s
-        raise Invalid, @wanted unless @pattern.match?(text.b)
+        raise Invalid, @wanted unless KINDS.any? { |kind| value.is_a?(kind) } && @pattern.match?(text.b)
 
         text.dup.freeze
       end

@@ -98,7 +98,7 @@ module Bontebok
 
       def go_back(error)
         former = @state["former"] or raise error
-        $stderr.write(error.full_message(highlight: false))
+        Output.write($stderr, error.full_message(highlight: false))
         @state.pass_descriptors
         HeldSignals.hold
         state = @state.with("former" => nil, "failure" => "the new program has failed: #{error.message}",
