@@ -52,7 +52,7 @@ module Bontebok
     # Returns an object that responds to `call`. Raises Failed for any exception of the application, also for SystemExit
     # and others that are no StandardError.
     def load
-      require "rack"
+      require_rack
       app = ExitFence.keep_forks_out { rackup? ? evaluate : constant }
       return app if app.respond_to?(:call)
 
@@ -64,6 +64,15 @@ module Bontebok
     end
 
     private
+
+    # With --disable=gems, Ruby finds only the directories of -I and RUBYLIB.
+    def require_rack
+      require "rack"
+    rescue LoadError
+      raise if defined?(Gem)
+
+      raise LoadError, "rack is not found: Ruby runs without RubyGems, so -I or RUBYLIB must name its directory", []
+    end
 
     # True if the exception is a signal that must end the process. An Interrupt is no such signal. The server's signal
     # handlers raise nothing, so the application has raised the Interrupt. If it were passed on, Ruby would print a

@@ -116,7 +116,7 @@ module Bontebok
       end
 
       def max_keep_alive(count)
-        @configuration.set(:max_keepalive_requests, count.to_f.infinite? ? 0 : count)
+        @configuration.set(:max_keepalive_requests, count == Float::INFINITY ? 0 : count)
       end
 
       alias max_fast_inline max_keep_alive
