@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../system/encodings/output"
 require_relative "bench_program"
 
 module Bontebok
@@ -8,10 +9,10 @@ module Bontebok
   class BenchCommand
     # Executes the program and does not return. If there is no program, or if exec fails, returns the exit status 1.
     def self.run(argv, program: BenchProgram.new)
-      path = program.path { $stderr.write("bontebok bench: building the load tool\n") }
+      path = program.path { Output.write($stderr, "bontebok bench: building the load tool\n") }
       exec([path, BenchProgram::NAME], *argv)
     rescue BenchProgram::NotBuilt, SystemCallError => e
-      $stderr.write("bontebok bench: #{e.message}\n")
+      Output.write($stderr, "bontebok bench: #{e.message}\n")
       1
     end
   end

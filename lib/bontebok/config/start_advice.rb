@@ -40,7 +40,7 @@ module Bontebok
 
     def directory_of_restart_file
       path = self[:restart_file]
-      path ? [[:restart_file, File.dirname(File.absolute_path(path))]] : []
+      path ? [[:restart_file, File.dirname(path)]] : []
     end
   end
 end

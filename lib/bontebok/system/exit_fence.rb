@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "encodings/output"
 require_relative "replaced/loading_fence"
 
 module Bontebok
@@ -83,7 +84,7 @@ module Bontebok
         when nil then exit!(0)
         when SystemExit then exit!(exception.status)
         when SignalException then end_by(exception.signo)
-        else warn(exception.full_message)
+        else Output.write($stderr, "#{exception.full_message.chomp}\n") # warn is silent under ruby -W0
         end
       ensure
         exit!(1)

@@ -54,6 +54,8 @@ class ExitFenceTest < Support::TestCase
 
   def test_an_exception_and_a_signal_end_the_process_as_usual
     assert_run 1, "", /no such shelf \(IndexError\)/, "behind_the_fence { raise IndexError, 'no such shelf' }"
+    assert_run 1, "", /no such shelf \(IndexError\)/, # under ruby -W0
+               "$VERBOSE = nil; behind_the_fence { raise IndexError, 'no such shelf' }"
     assert_run 128 + Signal.list.fetch("TERM"), "", "",
                "behind_the_fence { Process.kill('TERM', Process.pid); sleep }"
   end

@@ -78,7 +78,8 @@ class RackupOptionsTest < Support::TestCase
       { Host: "[::1]", Port: "80" } => "[::1]:80",
       { Path: "/tmp/app.sock" } => "unix:/tmp/app.sock", { Path: "@app" } => "unix:@app",
       { Path: "/tmp/a.sock", Port: "80" } => "unix:/tmp/a.sock",
-      { Listen: "81,unix:/tmp/a.sock" } => "0.0.0.0:81 unix:/tmp/a.sock" }.each do |options, addresses|
+      { Listen: "81,unix:/tmp/a.sock" } => "0.0.0.0:81 unix:/tmp/a.sock",
+      { Listen: ["81", "unix:/tmp/a.sock"] } => "0.0.0.0:81 unix:/tmp/a.sock" }.each do |options, addresses|
       assert_equal addresses, config(**options)[:listen].join(" "), options.inspect
     end
   end
