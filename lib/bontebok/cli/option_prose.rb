@@ -44,10 +44,10 @@ module Bontebok
       file does not set the option. If the file calls an unknown method, the start fails with a message that names file
       and line.
 
-      A path may be a Pathname, such as `Rails.root.join("tmp/app.pid")`. A time may be `5.minutes` of Active Support, and
-      a network an IPAddr. Each object that Ruby itself converts is possible: one with `to_path`, `to_str`, `to_int` or
-      `to_ary`. The start fails for any other object. The file is in UTF-8, unless it begins with a magic comment such as
-      `# encoding: iso-8859-1`.
+      A path may be a Pathname, such as `Rails.root.join("tmp/app.pid")`. A time may be `5.minutes` of Active Support,
+      and a network an IPAddr. Each object that Ruby itself converts is possible: one with `to_path`, `to_str`, `to_int`
+      or `to_ary`. The start fails for any other object. The file is in UTF-8, unless it begins with a magic comment
+      such as `# encoding: iso-8859-1`.
 
       Configuration files for Rhebok, unicorn, pitchfork and puma work unchanged. Rhebok's files have the syntax above.
       `--config-style` sets the syntax of a file. Without this option, a file is read as a file for one of these servers

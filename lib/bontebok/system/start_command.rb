@@ -25,8 +25,9 @@ module Bontebok
       # Call this method first in a process, before anything changes ENV, the working directory, or the process title.
       # paths, found: see RelativeNames.
       def note(argv, paths: {}, found: nil)
-        command = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
-        keep(*command, arguments: argv.size, paths: paths, found: found)
+        words, env = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
+        own = DirectoryFlags.full(words.first(words.size - argv.size), env["PWD"])
+        keep([*own, *words.last(argv.size)], env, arguments: argv.size, paths: paths, found: found)
       end
 
       # Keeps this command and this environment, instead of .note.
@@ -157,9 +158,7 @@ module Bontebok
         return unless rest == "" && words.size > argv.size + 1 && words.last(argv.size) == argv.map(&:b)
         return unless File.basename(words[-1 - argv.size]) == File.basename($PROGRAM_NAME)
 
-        env = File.binread("/proc/self/environ").split("\0").to_h { |entry| entry.split("=", 2) }
-        own = words.first(words.size - argv.size)
-        [DirectoryFlags.full(own, env["PWD"]) + words.last(argv.size), env]
+        [words, File.binread("/proc/self/environ").split("\0").to_h { |entry| entry.split("=", 2) }]
       rescue SystemCallError
         nil
       end

@@ -9,7 +9,7 @@ module Bontebok
 
       class << self
         # Returns the words with one full name. It may contain a symbolic link, which leads to another directory later.
-        # words: Ruby, its flags, and the program. shell: the directory of the shell that has started Ruby (PWD), or nil.
+        # words: Ruby, its flags, and the program. shell: the directory of the shell (PWD), or nil.
         def full(words, shell)
           names, others = split(words)
           names.empty? ? words : [others.first, "-C", directory(names, shell), *others.drop(1)]
@@ -22,10 +22,11 @@ module Bontebok
           rest = words.dup
           others = []
           while (word = rest.shift)
-            name = word.b[FLAG, 1]
-            name ? names << (name.empty? ? rest.shift : name) : others << word
+            next others << word unless (name = word.b[FLAG, 1])
+
+            names << (name.empty? ? rest.shift.to_s : name)
           end
-          [names.compact, others]
+          [names, others]
         end
 
         def directory(names, shell)
