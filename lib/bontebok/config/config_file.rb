@@ -139,10 +139,10 @@ module Bontebok
     end
 
     # Describes any exception in one line. Ruby's message about a syntax error in the file begins with "path:line"
-    # already.
+    # already, and since Ruby 3.4 its message about a magic comment, too.
     def fault(exception)
       text = ErrorText.first_line(exception)
-      return text if exception.is_a?(SyntaxError) && text.start_with?("#{@paths.last}:")
+      return text if text.start_with?("#{@paths.last}:")
 
       "#{place_of(exception)}: #{ErrorText.line(exception)}"
     end
