@@ -287,14 +287,18 @@ static inline void bbr_reply_check(struct bbr_exchange *exchange, int code)
     if (RB_UNLIKELY(code < 0)) bbr_reply_fail(exchange, code);
 }
 
-/* Sends slices of the body. True: the core has taken all of them. False: the core has taken *taken bytes, and
- * this function has waited for the client. During the wait, other threads may have changed the Strings, so
- * the caller must fetch the pointers to their bytes again. */
+/* Sends slices of the body. Returns BB_OK: the core has taken all of them; BB_AGAIN: the core has taken
+ * *taken bytes, and the caller has to wait for the client. Does not run Ruby code, unless it raises. */
+int bbr_send_once(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
+                  uint64_t *taken);
+
+/* Waits for the client. Only for the thread that serves the request. During the wait, other threads may have
+ * changed the Strings, so the caller must fetch the pointers to their bytes again. */
+void bbr_send_wait(struct bbr_exchange *exchange);
+
+/* Calls both. True: the core has taken all slices. */
 bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
                      uint64_t *taken);
-
-/* Sends one part of the body. Waits for the client if the core takes no more. */
-void bbr_reply_part(struct bbr_exchange *exchange, VALUE part);
 
 /* Sends the head, or the pending bytes. last: also ends the body. */
 void bbr_reply_flush(struct bbr_exchange *exchange, bool last);

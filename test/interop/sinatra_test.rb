@@ -9,7 +9,7 @@ class SinatraTest < Interop::TestCase
   APPLICATION = File.expand_path("apps/sinatra_app", __dir__)
 
   def setup
-    start_site(args: ["-w", "1", "-E", "production"], rackup: <<~RUBY)
+    start_site(args: ["-w", "1", "-t", "2", "-E", "production"], rackup: <<~RUBY)
       require #{APPLICATION.dump}
       use Rack::Lint
       run SinatraApp
@@ -81,6 +81,23 @@ class SinatraTest < Interop::TestCase
     end
   end
 
+  # stream(:keep_open): the thread of another request writes while the thread that serves the subscriber waits.
+  def test_other_requests_write_to_a_stream_that_is_kept_open
+    at_each_entrance do |browser, name|
+      Support::Client.open(@entrances[name]) do |subscriber|
+        subscriber.request("GET", "/subscribe", { "Host" => "localhost" })
+        await_line(subscriber, "heartbeat:")
+
+        sent = browser.post_form("/messages/hello", {}).body
+        await_line(subscriber, "hello") if sent == "message sent"
+        browser.post_form("/leave", {})
+        await_line(subscriber, "0")
+
+        assert_equal "message sent", sent
+      end
+    end
+  end
+
   def test_a_response_to_head_has_no_body
     at_each_entrance do |browser|
       response = browser.head("/hello/you")
@@ -109,5 +126,11 @@ class SinatraTest < Interop::TestCase
     at_each_entrance do |browser, name|
       assert_equal name.start_with?("nginx").to_s, browser.get("/secure").body
     end
+  end
+
+  private
+
+  def await_line(client, line)
+    nil until client.read_line.chomp == line
   end
 end

@@ -214,6 +214,16 @@ int bb_reply_wait(struct bb_lane *lane)
     return lane->reply.spools ? wait_until(lane, has_room) : wait_for_a_moment(lane);
 }
 
+int bb_reply_spool(struct bb_lane *lane)
+{
+    if (!bb__lane_current(lane)) return BB_EGONE;
+    bool spooled = lane->reply.spools;
+    lane->reply.spools = true;
+    if (!spooled || has_room(lane)) return BB_OK;
+    lane->context.now = bb__clock_ms();
+    return bb__conn_takes_too_slowly(lane->current, &lane->context) ? BB_EGONE : BB_AGAIN;
+}
+
 int bb__reply_wait_until_sent(struct bb_lane *lane)
 {
     prepare_to_wait(lane);

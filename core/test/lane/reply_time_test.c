@@ -239,6 +239,35 @@ static void test_a_client_below_min_body_rate_ends_the_wait(void **state)
     }
 }
 
+/* A thread that waits outside of the core gets the same end. */
+static void app_waits_elsewhere(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    begin(host);
+    fill_up(host, 10000);
+    assert_int_equal(bb_reply_spool(host->lane), BB_AGAIN);
+    fake_clock_advance(BB_RATE_AFTER);
+    assert_int_equal(bb_reply_spool(host->lane), BB_AGAIN);
+    fake_clock_advance(1000);
+    assert_int_equal(bb_reply_spool(host->lane), taken_a_second < RATE ? BB_EGONE : BB_AGAIN);
+    bb_reply_abort(host->lane);
+}
+
+static void test_a_client_below_min_body_rate_ends_a_wait_elsewhere(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct host *host = new_host(i % 2 ? AF_INET : AF_UNIX, 0, app_waits_elsewhere);
+        taken_a_second = i < 2 ? 0 : RATE;
+        host->worker->settings.min_body_rate = i < 2 ? RATE : 1;
+        struct client *client = client_new(host);
+        client_say(client, REQUEST);
+        while (host->served == 0) host_turn(host);
+        client_free(client);
+        host_free(host);
+    }
+}
+
 /* The kernel reports taken bytes in large steps. So the core counts 64 KiB more than the kernel reports. With
  * the default min_body_rate, these 64 KiB last longer than write_timeout, even if the client reads
  * nothing. */
@@ -336,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_a_drain_shortens_the_wait),
         cmocka_unit_test(test_write_timeout_begins_with_the_last_progress),
         cmocka_unit_test(test_a_client_below_min_body_rate_ends_the_wait),
+        cmocka_unit_test(test_a_client_below_min_body_rate_ends_a_wait_elsewhere),
         cmocka_unit_test(test_a_client_that_is_a_little_behind_may_pause),
         cmocka_unit_test(test_no_client_has_taken_less_than_nothing),
         cmocka_unit_test(test_only_the_client_makes_progress),

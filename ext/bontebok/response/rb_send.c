@@ -22,15 +22,27 @@ VALUE bbr_reply_string(VALUE part)
     return string;
 }
 
-bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
-                     uint64_t *taken)
+int bbr_send_once(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
+                  uint64_t *taken)
 {
+    *taken = 0;
     /* If the application has rescued ClientGone, bytes of the body are missing, so no more bytes may be
      * sent. */
     int code = exchange->gone ? BB_EGONE : bb_reply_write(exchange->lane->core, slices, count, last, taken);
-    if (RB_LIKELY(code == BB_OK)) return true;
-    if (code == BB_AGAIN) code = bbr_wait(exchange->lane, bb_reply_wait);
     bbr_reply_check(exchange, code);
+    return code;
+}
+
+void bbr_send_wait(struct bbr_exchange *exchange)
+{
+    bbr_reply_check(exchange, bbr_wait(exchange->lane, bb_reply_wait));
+}
+
+bool bbr_send_slices(struct bbr_exchange *exchange, const struct bb_slice *slices, size_t count, bool last,
+                     uint64_t *taken)
+{
+    if (RB_LIKELY(bbr_send_once(exchange, slices, count, last, taken) == BB_OK)) return true;
+    bbr_send_wait(exchange);
     return false;
 }
 
@@ -38,17 +50,4 @@ void bbr_reply_flush(struct bbr_exchange *exchange, bool last)
 {
     uint64_t taken;
     while (!bbr_send_slices(exchange, NULL, 0, last, &taken)) continue;
-}
-
-void bbr_reply_part(struct bbr_exchange *exchange, VALUE part)
-{
-    size_t sent = 0, len;
-    while ((len = (size_t)RSTRING_LEN(part)) > sent) {
-        struct bb_slice slice = {RSTRING_PTR(part) + sent, len - sent};
-        uint64_t taken = 0;
-        bool all = bbr_send_slices(exchange, &slice, 1, false, &taken);
-        if (all) break;
-        sent += (size_t)taken;
-    }
-    RB_GC_GUARD(part);
 }

@@ -30,6 +30,30 @@ class SinatraApp < Sinatra::Base
     stream { |out| 3.times { |number| out << "part #{number}\n" } }
   end
 
+  # The chat of Sinatra's README. `sleep` is replaced by an event, which comes at the end.
+  CONNECTIONS = Set.new
+  LEAVES = Queue.new
+
+  get "/subscribe" do
+    headers "X-Accel-Buffering" => "no"
+    stream(:keep_open) do |out|
+      out.callback { CONNECTIONS.delete(out) } if CONNECTIONS.add?(out)
+      out << "heartbeat:\n"
+      LEAVES.pop
+    end
+  end
+
+  post "/messages/:message" do
+    CONNECTIONS.each { |out| out << params["message"] << "\n" }
+    "message sent"
+  end
+
+  post "/leave" do
+    CONNECTIONS.to_a.each(&:close)
+    LEAVES << true
+    "closed"
+  end
+
   post("/form") { params.sort.map { |name, value| "#{name}=#{value}\n" }.join }
 
   post "/upload" do
