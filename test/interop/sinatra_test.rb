@@ -12,6 +12,7 @@ class SinatraTest < Interop::TestCase
     start_site(args: ["-w", "1", "-t", "2", "-E", "production"], rackup: <<~RUBY)
       require #{APPLICATION.dump}
       use Rack::Lint
+      map("/events") { run SinatraApp::EVENTS }
       run SinatraApp
     RUBY
   end
@@ -95,6 +96,18 @@ class SinatraTest < Interop::TestCase
 
         assert_equal "message sent", sent
       end
+    end
+  end
+
+  # The streams have both threads of the server, and write nothing more.
+  def test_the_streams_of_clients_that_have_left_occupy_no_thread
+    at_each_entrance do |browser, name|
+      clients = Array.new(2) { Support::Client.new(@entrances[name]) }
+      clients.each { |client| client.request("GET", "/events", { "Host" => "localhost" }) }
+      clients.each { |client| await_line(client, "data: first") }
+      clients.each(&:close)
+
+      assert_equal 200, browser.get("/hello/you").status
     end
   end
 

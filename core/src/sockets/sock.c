@@ -185,13 +185,18 @@ bool bb__sock_has_bytes(int fd)
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+bool bb__sock_is_at_end(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 #ifdef BB_PORTABLE
 bool bb__sock_client_gone(int fd, bool half_closed)
 {
-    char byte;
     struct pollfd watched = {.fd = fd, .events = POLLOUT}; /* some systems report nothing without an event */
     if (poll(&watched, 1, 0) == 1 && watched.revents & BB_INTEREST_TROUBLE) return true;
-    return half_closed && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return half_closed && bb__sock_is_at_end(fd);
 }
 #else
 bool bb__sock_client_gone(int fd, bool half_closed)

@@ -52,6 +52,9 @@ bool bb__sock_is_useless(int error);
 /* Returns whether bytes have come that were not read yet. */
 bool bb__sock_has_bytes(int fd);
 
+/* Returns whether the client has ended its sending, and no byte is unread. */
+bool bb__sock_is_at_end(int fd);
+
 /* Returns whether the client has reset the connection or, on a unix socket, closed it. half_closed: also
  * returns true if the client has ended its sending; without Linux only if no byte is unread. Over TCP, a
  * client that has ended its sending looks like a client that has closed the connection, until the server

@@ -25,10 +25,9 @@ struct bb_stream {
     struct bb_worker *worker;
     int fd; /* -1: the lane has the connection again */
     bool tcp, is_upgrade;
-    bool client_ended; /* bb_stream_read() has returned BB_EOF */
-    bool ended;        /* the end of the body is in `out`, or was sent */
-    int failed;        /* the first error; no more bytes may be sent */
-    uint8_t listener;  /* the following three are for the next lane of the connection */
+    bool ended;       /* the end of the body is in `out`, or was sent */
+    int failed;       /* the first error; no more bytes may be sent */
+    uint8_t listener; /* the following three are for the next lane of the connection */
     uint64_t served;
     struct bb__peer peer;
     struct bb__h1_reply encoder;
@@ -260,11 +259,7 @@ int bb_stream_read(struct bb_stream *stream, char *bytes, size_t len, size_t *go
     if (is_over(stream)) return BB_EGONE;
     if (stream->body) return read_body(stream, bytes, len, got);
     if (!stream->is_upgrade) return BB_EOF;
-    if (here == 0) {
-        int code = bb__sock_recv(stream->fd, bytes, len, got);
-        stream->client_ended = code == BB_EOF;
-        return code;
-    }
+    if (here == 0) return bb__sock_recv(stream->fd, bytes, len, got);
     *got = here < len ? here : len;
     memcpy(bytes, bb__buf_bytes(&stream->unread), *got);
     bb__buf_consume(&stream->unread, *got);
@@ -280,8 +275,9 @@ void bb_stream_wait(struct bb_stream *stream, enum bb_stream_event event)
 
 bool bb_stream_client_gone(const struct bb_stream *stream)
 {
-    if (is_over(stream) || stream->failed == BB_EGONE || stream->client_ended) return true;
-    return bb__sock_client_gone(stream->fd, !stream->is_upgrade);
+    if (is_over(stream) || stream->failed == BB_EGONE) return true;
+    if (bb__sock_client_gone(stream->fd, !stream->is_upgrade)) return true;
+    return stream->is_upgrade && bb__buf_len(&stream->unread) == 0 && bb__sock_is_at_end(stream->fd);
 }
 
 /* ---- the end ---- */

@@ -147,6 +147,29 @@ static void test_both_directions_of_an_upgrade(void **state)
     finish(client);
 }
 
+/* After an upgrade, the client's last bytes come before its end. */
+static void test_a_client_of_an_upgrade_that_has_gone(void **state)
+{
+    (void)state;
+    static const int families[] = {AF_INET, AF_UNIX};
+    for (int i = 0; i < 4; i++) {
+        struct client *client = new_streaming(new_host(families[i % 2]), i < 2 ? UPGRADE : UPGRADE "a");
+        char bytes[16];
+        size_t got;
+        assert_false(bb_stream_client_gone(stream));
+        if (i < 2) client_say(client, "a");
+        shutdown(client->fd, SHUT_WR);
+        bb_stream_wait(stream, BB_STREAM_READABLE);
+        assert_false(bb_stream_client_gone(stream));
+        assert_int_equal(bb_stream_read(stream, bytes, 16, &got), BB_OK);
+        assert_true(bb_stream_client_gone(stream));
+        put_text("still", true); /* the client may have ended only its sending */
+        while (client_more(client)) continue;
+        assert_memory_equal(bb__buf_bytes(&client->in), "still", 5);
+        finish(client);
+    }
+}
+
 static void test_a_client_that_has_gone(void **state)
 {
     (void)state;
@@ -241,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_the_connection_is_closed_if_the_worker_is_the_last),
         cmocka_unit_test(test_a_dropped_stream_is_reset),
         cmocka_unit_test(test_both_directions_of_an_upgrade),
+        cmocka_unit_test(test_a_client_of_an_upgrade_that_has_gone),
         cmocka_unit_test(test_a_client_that_has_gone),
         cmocka_unit_test(test_a_slow_client_slows_the_writer_down),
         cmocka_unit_test(test_write_timeout),

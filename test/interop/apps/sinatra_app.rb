@@ -30,6 +30,15 @@ class SinatraApp < Sinatra::Base
     stream { |out| 3.times { |number| out << "part #{number}\n" } }
   end
 
+  # Server-sent events. The loop ends when the client has left.
+  EVENTS = lambda do |_env|
+    [200, { "content-type" => "text/event-stream", "x-accel-buffering" => "no" }, lambda { |stream|
+      stream << "data: first\n\n"
+      sleep 0.05 until stream.closed?
+      stream.close
+    }]
+  end
+
   # The chat of Sinatra's README. `sleep` is replaced by an event, which comes at the end.
   CONNECTIONS = Set.new
   LEAVES = Queue.new
