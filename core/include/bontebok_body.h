@@ -23,7 +23,8 @@ struct bb_lane;
 int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got);
 
 /* Blocks until bytes come, the socket takes unsent bytes, bb_lane_wake() is called, or about a second has
- * passed. The time does not count for request_timeout. For the thread of the lane. */
+ * passed. The time does not count for request_timeout. For the thread of the lane. Meanwhile another thread
+ * may call bb_reply_write() and bb_reply_spool(). */
 void bb_request_wait(struct bb_lane *lane);
 
 /* Returns the descriptor of the connection, for another thread or another way to wait. -1: there is no

@@ -157,7 +157,7 @@ void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream, enu
     uint64_t since = bb__clock_ms();
     if (!bb__lane_current(lane)) return;
     if (event == BB_STREAM_READABLE) {
-        bb__request_await(lane, bb_stream_fd(stream));
+        bb__request_await(lane, bb_stream_fd(stream), false);
         return;
     }
     bb__reply_begin_to_wait(lane, bb__stream_taking_rate(stream));

@@ -34,8 +34,10 @@ int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got)
     if (code == BB_OK) code = bb__reply_send_pending(lane);
     if (code < 0) return code;
     code = bb__unbuffered_read(conn->unbuffered, conn->fd, &lane->worker->settings, bytes, len, got);
+    bool unsent = bb__conn_has_unsent(conn);
     /* The client lives, although it may read nothing before it has sent its body. */
-    if (code == BB_OK && bb__conn_has_unsent(conn)) bb__reply_note_progress(lane);
+    if (code == BB_OK && unsent) bb__reply_note_progress(lane);
+    lane->reply.await_writable = unsent && !bb__conn_waits_for_disk(conn);
     return code;
 }
 
@@ -47,9 +49,8 @@ int bb_request_fd(const struct bb_lane *lane)
 
 /* ---- waiting ---- */
 
-/* The wait also ends if the socket takes unsent bytes, for example the 100 for which the client waits. If the
- * process is frozen (SIGSTOP) during the wait, at most BB_UNBUFFERED_WAIT_MAX ms count. */
-void bb__request_await(struct bb_lane *lane, int fd)
+/* sends: the wait also ends if the socket takes bytes. If the process is frozen (SIGSTOP) during the wait, at most BB_UNBUFFERED_WAIT_MAX ms count. */
+void bb__request_await(struct bb_lane *lane, int fd, bool sends)
 {
     struct bb__lane_reply *reply = &lane->reply;
     uint64_t since = bb__clock_ms();
@@ -58,7 +59,6 @@ void bb__request_await(struct bb_lane *lane, int fd)
     reply->has_received = true;
     enum bb_held before = bb__scoreboard_held(lane->intake.slot);
     bb__lane_hold(lane, BB_HELD_BODY);
-    bool sends = bb__conn_has_unsent(lane->current) && !bb__conn_waits_for_disk(lane->current);
     int code = bb__sock_wait_readable(fd, sends, lane->intake.wakeup.fd, BB_UNBUFFERED_WAIT_MAX);
     if (code == BB_AGAIN) bb__wakeup_clear(&lane->intake.wakeup);
     uint64_t time = bb__elapsed(bb__clock_ms(), since);
@@ -67,8 +67,10 @@ void bb__request_await(struct bb_lane *lane, int fd)
     atomic_store(&reply->receives, false);
 }
 
+/* The client may wait for unsent bytes, for example for the 100. They are not read here, because another
+ * thread may write meanwhile. */
 void bb_request_wait(struct bb_lane *lane)
 {
     const struct bb__conn *conn = bb__lane_current(lane);
-    if (conn) bb__request_await(lane, conn->fd);
+    if (conn) bb__request_await(lane, conn->fd, lane->reply.await_writable);
 }

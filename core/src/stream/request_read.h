@@ -9,7 +9,7 @@
  * waits for it. BB_OK; BB_ENOMEM; BB_EGONE. */
 int bb__request_begin_to_read(struct bb_lane *lane);
 
-/* Blocks until the descriptor has bytes, as bb_request_wait(). */
-void bb__request_await(struct bb_lane *lane, int fd);
+/* Blocks until the descriptor has bytes, or if `sends` takes bytes, as bb_request_wait(). */
+void bb__request_await(struct bb_lane *lane, int fd, bool sends);
 
 #endif

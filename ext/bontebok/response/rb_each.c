@@ -157,7 +157,7 @@ static VALUE take_part(RB_BLOCK_CALL_FUNC_ARGLIST(part, self))
     const struct each *each = each_of(self);
     struct put put = {.self = self, .part = bbr_reply_string(part)};
     bool alone = NIL_P(each->lock) && each->thread == rb_thread_current();
-    if (alone && !each->cut && put_once(exchange_of(each), &put) == BB_OK) return Qnil;
+    if (alone && each->exchange && !each->cut && put_once(each->exchange, &put) == BB_OK) return Qnil;
     rb_mutex_synchronize(lock_of(self), put_all, (VALUE)&put);
     return Qnil;
 }

@@ -56,7 +56,7 @@ class EachThreadsTest < Support::LaneCase
     end
   end
 
-  # Each part is longer than what the client's socket takes at once.
+  # The socket of the client does not take a whole part at once.
   [NO_ROOM, {}].each_with_index do |settings, number|
     define_method(:"test_the_bytes_of_a_part_stay_together_#{number}") do
       with_body(settings: settings) do |client, body, block|

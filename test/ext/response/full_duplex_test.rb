@@ -27,6 +27,30 @@ class FullDuplexTest < Support::LaneCase
     assert_echo(server)
   end
 
+  def test_another_thread_sends_parts_while_each_waits_for_the_body
+    blocks = Queue.new
+    server = serve(**UNBUFFERED) do |env|
+      body = Object.new
+      body.define_singleton_method(:each) do |&block|
+        blocks << block
+        nil while env["rack.input"].read(1)
+      end
+      [200, {}, body]
+    end
+    server.connect do |client|
+      client.write(CHUNKED)
+      block = blocks.pop
+      eventually { server.threads.first.stop? }
+      Thread.new { block.call("a") }.join
+      read_head(client)
+
+      assert_equal "1\r\na\r\n", client.read(6)
+      client.write("0\r\n\r\n")
+
+      assert_equal "0\r\n\r\n", client.read(5)
+    end
+  end
+
   def test_continue_is_sent_before_the_head
     server = serve(**UNBUFFERED) { [200, {}, method(:echo)] }
     server.connect do |client|

@@ -7,6 +7,8 @@ require_relative "../support/streaming"
 class StreamGoneTest < Support::LaneCase
   include Support::Streaming
 
+  DOCUMENT = File.expand_path("../../../docs/STREAMS.md", __dir__)
+
   UPGRADE = ["Connection: Upgrade", "Upgrade: x"].freeze
   RESPONSES = { stream: [200, {}], upgrade: [101, { "upgrade" => "x" }] }.freeze
   LARGE = "x" * 20_000_000
@@ -43,7 +45,19 @@ class StreamGoneTest < Support::LaneCase
     assert_equal "ok", server.get("/ok").body
   end
 
-  # Over TCP, a client that has ended its sending looks as if it had left. It gets what is written.
+  def test_the_loop_of_the_documentation_ends_when_the_client_leaves
+    code = File.read(DOCUMENT)[/^```ruby\n(NEWS.*?)^```/m, 1]
+    app = Rack::Builder.new { instance_eval(code) }.to_app # rubocop:disable Style/EvalWithLocation
+    server = serve(->(env) { env["PATH_INFO"] == "/ok" ? OK : app.call(env) }, tcp: true)
+    server.connect do |client|
+      client.request("GET", "/")
+      client.read_line
+    end
+
+    assert_equal "ok", server.get("/ok").body
+  end
+
+  # Over TCP, a client that has ended its sending looks as if it had left. The server still sends to this client.
   def test_a_client_that_has_ended_its_sending_gets_the_response
     with_kept(:stream, tcp: true) do |client, stream|
       client.finish_writing
