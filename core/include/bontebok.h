@@ -317,9 +317,10 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
  * than half of all lanes wait for clients, and this client is one of the slowest. */
 int bb_reply_wait(struct bb_lane *lane);
 
-/* For a thread of the host that must not block in the core, because the lane's own thread may use the lane
- * meanwhile. Does not block. Returns BB_OK: call bb_reply_write() again; BB_AGAIN: neither memory nor spool
- * has room, so first wait until the socket (bb_request_fd()) takes bytes; BB_EGONE: as for bb_reply_wait(). */
+/* Called instead of bb_reply_wait() by a thread of the host that waits outside of the core, because the
+ * lane's own thread may use the lane meanwhile. Does not block. Returns BB_OK: call bb_reply_write() again;
+ * BB_AGAIN: neither memory nor spool has room, so first wait until the socket (bb_request_fd()) takes bytes;
+ * BB_EGONE: as for bb_reply_wait(). */
 int bb_reply_spool(struct bb_lane *lane);
 
 /* Ends the response and the request. The core sends unsent bytes when the client can take them. Returns

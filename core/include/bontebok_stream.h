@@ -74,8 +74,8 @@ void bb_lane_wait_for_stream(struct bb_lane *lane, struct bb_stream *stream, enu
 int bb_stream_fd(const struct bb_stream *stream);
 
 /* Returns whether the client has closed or reset the connection. A client that has ended its sending counts
- * as gone, too, because over TCP nothing else shows a close until the server sends. After an upgrade it counts
- * only when bb_stream_read() has returned all of its bytes. The stream can still be written. */
+ * as gone, too, because over TCP nothing else shows a close until the server sends. After an upgrade it
+ * counts only when bb_stream_read() has returned all of its bytes. The stream can still be written. */
 bool bb_stream_client_gone(const struct bb_stream *stream);
 
 /* Frees the stream. If the body has ended and the connection is kept alive, another lane serves the

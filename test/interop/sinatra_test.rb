@@ -103,8 +103,10 @@ class SinatraTest < Interop::TestCase
   def test_the_streams_of_clients_that_have_left_occupy_no_thread
     at_each_entrance do |browser, name|
       clients = Array.new(2) { Support::Client.new(@entrances[name]) }
-      clients.each { |client| client.request("GET", "/events", { "Host" => "localhost" }) }
-      clients.each { |client| await_line(client, "data: first") }
+      clients.each do |client|
+        client.request("GET", "/events", { "Host" => "localhost" })
+        await_line(client, "data: first")
+      end
       clients.each(&:close)
 
       assert_equal 200, browser.get("/hello/you").status

@@ -49,7 +49,8 @@ int bb_request_fd(const struct bb_lane *lane)
 
 /* ---- waiting ---- */
 
-/* sends: the wait also ends if the socket takes bytes. If the process is frozen (SIGSTOP) during the wait, at most BB_UNBUFFERED_WAIT_MAX ms count. */
+/* sends: the wait also ends if the socket takes bytes. If the process is frozen (SIGSTOP) during the wait, at
+ * most BB_UNBUFFERED_WAIT_MAX ms count. */
 void bb__request_await(struct bb_lane *lane, int fd, bool sends)
 {
     struct bb__lane_reply *reply = &lane->reply;

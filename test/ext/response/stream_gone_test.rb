@@ -47,7 +47,7 @@ class StreamGoneTest < Support::LaneCase
 
   def test_the_loop_of_the_documentation_ends_when_the_client_leaves
     code = File.read(DOCUMENT)[/^```ruby\n(NEWS.*?)^```/m, 1]
-    app = Rack::Builder.new { instance_eval(code) }.to_app # rubocop:disable Style/EvalWithLocation
+    app = Rack::Builder.new { instance_eval(code) }.to_app
     server = serve(->(env) { env["PATH_INFO"] == "/ok" ? OK : app.call(env) }, tcp: true)
     server.connect do |client|
       client.request("GET", "/")
@@ -84,7 +84,7 @@ class StreamGoneTest < Support::LaneCase
   end
 
   WAITS = { write: ->(stream) { stream.write(LARGE) },
-            flush: ->(stream) { stream.flush },
+            flush: :flush.to_proc,
             readpartial: ->(stream) { stream.readpartial(1) },
             read: ->(stream) { stream.read(1) } }.freeze
 

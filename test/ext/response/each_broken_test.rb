@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require "io/wait"
+require_relative "../support/lane_case"
+require_relative "../support/each_body"
+
+# Parts of `each` that cannot be sent to their end. No response may look complete without them, and no thread waits for
+# ever.
+class EachBrokenTest < Support::LaneCase
+  include Support::EachBody
+
+  def test_a_killed_thread_leaves_no_response_that_looks_complete
+    with_body(settings: NO_ROOM) do |client, body, block, server|
+      waiting { block.call("x" * LARGE) }.kill.join
+
+      assert_equal(IOError, outcome_of { block.call("y") })
+      body.ends << nil
+
+      assert_raises(Support::Client::Closed) { client.read_response }
+      assert_match(/not sent completely/, server.next_report.error.message)
+    end
+  end
+
+  # The application rescues the exception that another thread has raised in the middle of a part.
+  def test_an_interrupted_part_of_the_serving_thread_leaves_no_response_that_looks_complete
+    rescued = Queue.new
+    long = ->(own) { own.call("x" * LARGE) rescue rescued << true } # rubocop:disable Style/RescueModifier
+    with_body(settings: NO_ROOM) do |client, body, _block, server|
+      body.ends << long
+
+      assert client.socket.wait_readable(Support::Deadline.new.left)
+      eventually { server.threads.first.stop? }
+      server.threads.first.raise("stop")
+      rescued.pop
+
+      assert_raises(Support::Client::Closed) { client.read_response }
+      assert_match(/not sent completely/, server.next_report.error.message)
+    end
+  end
+
+  # The response ends although the client reads nothing.
+  { raised: ->(server) { server.threads.first.raise("boom") }, killed: ->(server) { server.threads.first.kill } }
+    .each do |name, ending|
+    define_method(:"test_a_waiting_thread_ends_if_the_serving_thread_is_#{name}") do
+      with_body(settings: NO_ROOM) do |client, _body, block, server|
+        writer = waiting { outcome_of { block.call("x" * LARGE) } }
+        ending.call(server)
+
+        assert_equal IOError, writer.value
+        assert_raises(Support::Client::Closed) { client.read_response }
+        server.next_report if name == :raised
+      end
+    end
+  end
+
+  def test_a_thread_learns_that_the_client_has_left
+    with_body(settings: NO_ROOM) do |client, body, block|
+      writer = waiting { outcome_of { block.call("x" * LARGE) } }
+      client.close
+
+      assert_equal Bontebok::ClientGone, writer.value
+      assert_equal(Bontebok::ClientGone, outcome_of { block.call("y") })
+      body.ends << nil
+    end
+  end
+
+  def test_a_client_that_reads_nothing_has_left
+    with_body(settings: NO_ROOM.merge(write_timeout: 100)) do |_client, body, block|
+      assert_equal(Bontebok::ClientGone, outcome_of { block.call("x" * LARGE) })
+      body.ends << nil
+    end
+  end
+end
