@@ -51,8 +51,11 @@ static VALUE io_for(int fd)
 
 void bbr_wait_for_descriptor(int fd, int events, void *(*wait)(void *), void *argument)
 {
-    if (wait && !has_scheduler())
+    if (wait && !has_scheduler()) {
         rb_thread_call_without_gvl(wait, argument, RUBY_UBF_IO, NULL);
-    else
-        rb_io_wait(io_for(fd), INT2NUM(events), INT2FIX(1));
+        return;
+    }
+    VALUE io = io_for(fd);
+    rb_io_wait(io, INT2NUM(events), INT2FIX(1));
+    RB_GC_GUARD(io); /* after the wait, rb_io_wait() reads the memory of the IO */
 }
