@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "cpus"
+require_relative "machine/cpus"
 
 module Bontebok
   # The part of Config and SupervisorConfig with the effective value of WorkerBootTimeout.

@@ -145,7 +145,7 @@ module Bontebok
       value = self[option.key]
       return "none" if value.nil?
 
-      value == :auto ? "auto (#{workers})" : option.type.show(value)
+      value == :auto ? "auto (at most #{workers})" : option.type.show(value)
     end
 
     # Enters the Directory of the command line. A relative name of the configuration file begins there.

@@ -32,7 +32,7 @@ module Bontebok
         PATHS.each { |key| values[key] &&= FileName.absolute(values[key], WorkingDirectory.name) }
         listen = config[:listen].map(&:to_s)
         check_encoding(values.merge(listen: listen.join))
-        { workers: config.workers, interactive: config.interactive?,
+        { workers: config.workers, auto: config.auto_workers?, interactive: config.interactive?,
           chosen: CHOICES.select { |key| config.chosen?(key) }, listen: listen, values: values }
       end
 
@@ -50,6 +50,7 @@ module Bontebok
     # count where another version of Bontebok has sent none. Raises OptionTypes::Invalid, KeyError or TypeError.
     def initialize(data, former)
       @workers = Integer(data.fetch("workers"))
+      @auto = data.fetch("auto") { former.auto_workers? && former.workers == @workers } == true
       @account = former.account
       @interactive = data["interactive"] == true
       @chosen = data.fetch("chosen").map(&:to_sym)
@@ -70,6 +71,11 @@ module Bontebok
     # The supervisor does not know the file.
     def place_of(_address)
       nil
+    end
+
+    # See WorkerCount.
+    def auto_workers?
+      @auto
     end
 
     # See Config.

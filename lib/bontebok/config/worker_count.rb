@@ -1,16 +1,21 @@
 # frozen_string_literal: true
 
 require_relative "../system/core_build"
-require_relative "cpus"
+require_relative "machine/cpus"
 
 module Bontebok
   # The part of Config with the number of worker processes.
   module WorkerCount
-    # The number of worker processes; `auto` is converted to a number. 0: one process that never forks.
+    # The number of worker processes; for `auto`, the largest that is possible. 0: one process that never forks.
     def workers
       return 0 if @one_process
 
       @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
+    end
+
+    # True if the supervisor decides how many workers there are (Supervisor::AutoWorkers).
+    def auto_workers?
+      !@one_process && self[:max_workers] == :auto
     end
 
     private

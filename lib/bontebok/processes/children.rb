@@ -82,6 +82,7 @@ module Bontebok
       kill_stalled if watch_time
       return if @stopping
 
+      @record.resized
       @replacements.next(@roster.to_a)&.then { |child| replace(child) }
       fill
     end

@@ -62,7 +62,7 @@ module Bontebok
     # The master in messages.
     def master = "the new master"
 
-    # workers: the number of workers if the configuration has the same number as before. former_workers: the number of
+    # workers: the present number of workers (see #count). former_workers: the number of
     # former workers, of which all but one can leave before the end. on_trial: a former generation serves, and stays if
     # the new one is not ready. Returns nothing; an error is sent to the master, which logs it and ends.
     def answer(workers:, former_workers:, life_line:, on_trial:)
@@ -82,9 +82,18 @@ module Bontebok
       @handshake.close
     end
 
-    # The number of workers. present: the present number, which signals may have changed.
+    # The number of workers. present: the present number. A deploy keeps it if MaxWorkers is the same as before, because
+    # the memory (AutoWorkers) and signals may have changed it.
     def count(present)
-      @config.workers == @former.workers ? present : @config.workers
+      return [present, @config.workers].min if grows?
+
+      same = @config.auto_workers? || (!@former.auto_workers? && @config.workers == @former.workers)
+      same ? present : @config.workers
+    end
+
+    # True if MaxWorkers is auto now, and was a number before: more workers may start when this generation serves.
+    def grows?
+      @config.auto_workers? && !@former.auto_workers?
     end
 
     # Closes the descriptors. Called in a forked process, too.

@@ -77,7 +77,7 @@ module Bontebok
     def prepare
       @app ||= load_app if @config[:preload]
       Collector.new.settle if @app
-      @turns = OutOfBandTurns.new(@count) if OutOfBand.wanted?(@config)
+      @turns = OutOfBandTurns.new([@count, @config.workers].max) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
       begin_trial(together: !@canary) if @trial.positive?
@@ -117,6 +117,7 @@ module Bontebok
     end
 
     def fork_worker(number)
+      @turns&.workers = @workers.size
       Child.fork(number, to_close: [@events]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,

@@ -5,10 +5,16 @@ module Bontebok
   # most half of the workers. The other workers serve new clients. A turn is a lock on a file. If the worker dies, the
   # kernel releases the lock.
   class OutOfBandTurns
-    # Called in the master before it forks. The locked files are pipes that carry no data. Pipes are used because no
-    # other process can open them, and because they disappear with their processes.
+    # Called in the master before it forks. workers: their largest number. The locked files are pipes that carry no
+    # data. Pipes are used because no other process can open them, and because they disappear with their processes.
     def initialize(workers)
-      @files = Array.new([workers / 2, 1].max) { IO.pipe.tap { |_, writer| writer.close }.first }
+      @files = Array.new(half(workers)) { IO.pipe.tap { |_, writer| writer.close }.first }
+      self.workers = workers
+    end
+
+    # Called in the master before it forks a worker. count: the present number of workers.
+    def workers=(count)
+      @most = half(count)
     end
 
     # Called in a worker. Returns true if the worker has got a turn, or if the files cannot be locked (no /proc, no free
@@ -34,9 +40,11 @@ module Bontebok
 
     private
 
+    def half(workers) = [workers / 2, 1].max
+
     # Each worker opens the files again, because all processes that inherit a descriptor share its lock.
     def holds
-      @holds ||= @files.map { |file| File.open("/proc/self/fd/#{file.fileno}", File::RDONLY | File::NONBLOCK) }
+      @holds ||= @files.first(@most).map { |file| File.open("/proc/self/fd/#{file.fileno}", File::RDONLY | File::NONBLOCK) }
     end
   end
 end

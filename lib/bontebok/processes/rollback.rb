@@ -47,6 +47,8 @@ module Bontebok
 
     def count(_present) = @workers
 
+    def grows? = false
+
     def succeed
       finish(0, "generation #{@generation} serves again")
     end

@@ -54,7 +54,9 @@ module Bontebok
 
       def size(config)
         threads = count(config[:threads], "thread")
-        config.workers.zero? ? "one process, #{threads}" : "#{count(config.workers, 'worker')} of #{threads}"
+        return "one process, #{threads}" if config.workers.zero?
+
+        "#{'1 to ' if config.auto_workers? && config.workers > 1}#{count(config.workers, 'worker')} of #{threads}"
       end
 
       def count(number, noun)

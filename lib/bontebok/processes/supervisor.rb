@@ -17,6 +17,7 @@ require_relative "../start_failure"
 require_relative "supervisor/commands"
 require_relative "supervisor/deploys"
 require_relative "supervisor/first_start"
+require_relative "supervisor/growth"
 require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
 require_relative "supervisor/replacement"
@@ -32,6 +33,7 @@ module Bontebok
     include Commands
     include Deploys
     include FirstStart
+    include Growth
     include HangUp
     include Leaving
     include Orders
@@ -48,7 +50,7 @@ module Bontebok
       @log = log
       @service = service
       @app = app
-      @workers = config.workers
+      @workers = config.auto_workers? ? 1 : config.workers
       @generation = 0
       @serving_generation = 1
       @serving_version = VERSION

@@ -150,7 +150,7 @@ class ConfigTest < Support::TestCase
     assert_includes report, ["MaxWorkers", "2", "command line"]
     assert_includes report, %w[MaxTarget 16K default]
     production = config({ environment: ["production"] })
-    assert_includes production.report, ["MaxWorkers", "auto (#{Bontebok::Cpus.new.count})", "default"]
+    assert_includes production.report, ["MaxWorkers", "auto (at most #{Bontebok::Cpus.new.count})", "default"]
   end
 
   private

@@ -65,13 +65,13 @@ class ChildrenOrdersTest < Support::TestCase
   def test_the_number_of_children_can_change_but_the_last_child_stays
     keep(1) { STEADY }
     mind_until { @keeper.settled?(:ready) }
-    @keeper.more
-    mind_until { @started.size == 2 && @keeper.settled?(:ready) }
-    2.times { @keeper.fewer }
-    mind_until { gone?(@started[1]) }
+    2.times { @keeper.more }
+    mind_until { @started.size == 3 && @keeper.settled?(:ready) }
+    3.times { @keeper.fewer }
+    mind_until { @started.drop(1).all? { |child| gone?(child) } }
     assert_alive @started[0]
-    assert_equal [1, 2], @started.map(&:number)
-    assert_log(/2 workers$.* 1 worker$/m)
+    assert_equal [1, 2, 3], @started.map(&:number)
+    assert_equal ["3 workers", "1 worker"], logged.scan(/\d workers?$/)
   end
 
   def test_a_child_that_is_not_needed_ends_together_with_its_replacement

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../cpus"
+require_relative "../machine/cpus"
 
 module Bontebok
   module ConfigStyles

@@ -14,9 +14,10 @@ module Bontebok
       OPTIONS = [
         Option.new("MaxWorkers", OptionTypes::CountOrAuto.new(0..1024, metavar: "N|auto"), :auto,
                    "Worker processes. auto: one worker for each CPU that the CPU affinity and the cgroup's quota " \
-                   "allow. 0: one process that forks nothing. The debugger then has the terminal, the console in " \
-                   "Rails' error page finds the failed request, and one copy of the application is reloaded. " \
-                   "Without Linux, always 0.",
+                   "allow, but not more than the memory can hold during a deploy (80 % of the machine's memory or " \
+                   "of the cgroup's limit). The first worker serves while the others start. 0: one process that " \
+                   "forks nothing. The debugger then has the terminal, the console in Rails' error page finds the " \
+                   "failed request, and one copy of the application is reloaded. Without Linux, always 0.",
                    section: TITLE, short: "w", aliases: [:workers], environment_variables: ["WEB_CONCURRENCY"],
                    default_text: "0 in development, else auto"),
         Option.new("Threads", OptionTypes::ThreadCount.new(1..64), 1,

@@ -28,13 +28,11 @@ module Bontebok
       # Adds a number: one more child is started.
       def more
         @roster.grow
-        @record.resized
       end
 
       # Removes a number and retires its children. Does nothing if there is only one number.
       def fewer
         number = @roster.shrink or return
-        @record.resized
         @pauses.forget(number)
         @roster.of(number).each { |child| child.retire(@seconds[:retire]) }
       end

@@ -10,6 +10,7 @@ module Bontebok
       def initialize(name, numbers, log)
         @name = name
         @numbers = numbers
+        @size = numbers.size
         @log = log
       end
 
@@ -82,8 +83,12 @@ module Bontebok
         @log.error("#{describe(child)} #{reason}: killed")
       end
 
+      # One line may be for several changes.
       def resized
-        @log.info("#{@numbers.size} #{@name}#{'s' if @numbers.size > 1}")
+        return if @size == @numbers.size
+
+        @size = @numbers.size
+        @log.info("#{@size} #{@name}#{'s' if @size > 1}")
       end
 
       private

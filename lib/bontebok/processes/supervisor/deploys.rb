@@ -139,6 +139,7 @@ module Bontebok
         @listeners.take_effect(former)
         deploy.succeed
         configure
+        grow_after_deploy(child, deploy)
       end
 
       def fail_deploy(child, reason)

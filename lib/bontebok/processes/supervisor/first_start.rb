@@ -30,6 +30,7 @@ module Bontebok
         @listeners.own
         finish_deploy
         StartLines.write_ready(@log, @config, @listeners, @began)
+        grow_at_start
         StartFailure.close
       end
 

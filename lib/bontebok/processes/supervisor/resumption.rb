@@ -30,6 +30,8 @@ module Bontebok
         def [](key)
           OptionTable[key].default
         end
+
+        def auto_workers? = false
       end
       private_constant :Former
 

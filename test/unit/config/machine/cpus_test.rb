@@ -2,7 +2,7 @@
 
 require "etc"
 require "test_helper"
-require "bontebok/config/cpus"
+require "bontebok/config/machine/cpus"
 
 # Tests how Cpus counts the CPUs. The files of /proc and /sys/fs/cgroup are fakes in a directory.
 class CpusTest < Support::TestCase
