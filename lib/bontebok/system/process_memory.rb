@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The memory of this process as the kernel counts it, in bytes. Used by Recycling and WorkerLife.
+  # The memory of a process as the kernel counts it, in bytes. Used by Recycling, WorkerLife and AutoWorkers.
   #
   #   own       memory that this process shares with no other process. If the application was loaded before the fork,
   #             this is the memory that has changed since the fork
@@ -14,6 +14,14 @@ module Bontebok
       counts = File.read(path).scan(/^(\w+): +(\d+) kB$/).to_h { |name, count| [name, count.to_i << 10] }
       new(counts.values_at("Private_Clean", "Private_Dirty").sum, counts.fetch("Pss"))
     rescue SystemCallError, KeyError, TypeError
+      nil
+    end
+
+    # Bytes that the process has in memory, shared or not (RSS); nil: /proc does not show the process. Every user may
+    # read this number of every process.
+    def self.resident(pid)
+      File.read("/proc/#{pid}/status")[/^VmRSS:\s*(\d+) kB$/, 1]&.then { |kilobytes| kilobytes.to_i << 10 }
+    rescue SystemCallError
       nil
     end
 

@@ -43,6 +43,12 @@ module Bontebok
         # worker: the pid of the first worker. Returns nil if the system does not show the memory of the processes.
         def measure(worker)
           pids = [Process.pid, ProcessParent.of(worker), worker]
+          exact(pids) || coarse(pids)
+        end
+
+        private
+
+        def exact(pids)
           memories = pids.map { |pid| ProcessMemory.read("/proc/#{pid}/smaps_rollup") }
           return if memories.any?(nil)
 
@@ -50,7 +56,12 @@ module Bontebok
           Memory.new(memories.sum(&:share) - own, own)
         end
 
-        private
+        # For a root without the capability SYS_PTRACE (a container) whose workers have another user. The result is a
+        # bit too high, because the processes share some memory that counts for each of them.
+        def coarse(pids)
+          supervisor, master, worker = pids.map { |pid| ProcessMemory.resident(pid) }
+          Memory.new(supervisor + master, [worker - master, 0].max) if supervisor && master && worker
+        end
 
         # The number of workers that run at the same time during a deploy, or while all are replaced.
         def together(number, surge)

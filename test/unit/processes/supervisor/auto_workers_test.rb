@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "minitest/mock"
 require "test_helper"
 require "bontebok/processes/supervisor/auto_workers"
 
@@ -58,6 +59,17 @@ class AutoWorkersTest < Support::TestCase
     assert_operator memory.own, :>, MEGABYTE
     assert_operator memory.shared, :>, MEGABYTE
     assert_nil AutoWorkers.measure((2**22) + 1) # no process has this number
+  end
+
+  # As in a container, if the server is started as root and has the option User.
+  def test_without_the_right_to_read_more_the_resident_memory_counts
+    sizes = { Process.pid => 90, Process.ppid => 30 }.transform_values { |size| size * MEGABYTE }
+    Bontebok::ProcessMemory.stub(:read, nil) do
+      assert_operator AutoWorkers.measure(Process.pid).shared, :>, MEGABYTE
+      Bontebok::ProcessMemory.stub(:resident, sizes.method(:fetch)) do
+        assert_equal [120 * MEGABYTE, 60 * MEGABYTE], AutoWorkers.measure(Process.pid).to_a
+      end
+    end
   end
 
   private
