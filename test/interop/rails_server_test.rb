@@ -73,7 +73,7 @@ class RailsServerTest < Support::TestCase
     pid, environment = get(server).body.split
     assert_equal "production", environment
     refute_equal server.pid.to_s, pid
-    assert_match(/, production: \d+ workers? of 1 thread$/, server.output.text)
+    assert_match(/, production: (?:1 to \d+ workers|1 worker) of 3 threads \(default for Rails\)$/, server.output.text)
     refute_path_exists pid_file
     server.signal("USR2")
     server.wait_for_output(/SIGUSR2: .*has loaded the application: restart the server$/)

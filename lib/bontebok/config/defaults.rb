@@ -3,6 +3,7 @@
 require_relative "../system/loopback"
 require_relative "../system/runtime/control_places"
 require_relative "../system/working_directory"
+require_relative "sources"
 
 module Bontebok
   # The part of Config with the defaults that depend on the system or on other options.
@@ -10,6 +11,16 @@ module Bontebok
     PORT = 9292
     # Threads of a single process in development. A page may request another page from the same server.
     DEVELOPMENT_THREADS = 3
+    # Threads of a worker with Rails, and the source of this number (docs/decisions/0028-rails-has-three-threads.md).
+    RAILS_THREADS = 3
+    RAILS = "default for Rails"
+
+    # Other frameworks have a file with this name, too.
+    def rails?
+      File.binread("config/application.rb").include?("Rails::Application")
+    rescue SystemCallError
+      false
+    end
 
     # The control socket is in one of these places if the option Control is not set and there is no directory tmp.
     def control_places
@@ -22,6 +33,14 @@ module Bontebok
     end
 
     private
+
+    def default_setting(option)
+      return Sources::Setting.new(RAILS_THREADS, RAILS) if option.key == :threads && rails? && !one_for_development?
+
+      Sources::Setting.new(default(option), "default")
+    end
+
+    def one_for_development? = development? && workers.zero?
 
     def default(option)
       case option.key
@@ -37,7 +56,7 @@ module Bontebok
     def default_of_environment(option)
       case option.key
       when :max_workers then development? ? 0 : option.default
-      when :threads then development? && workers.zero? ? DEVELOPMENT_THREADS : option.default
+      when :threads then one_for_development? ? DEVELOPMENT_THREADS : option.default
       when :worker_timeout then development? ? 0 : 60_000
       end
     end

@@ -83,7 +83,7 @@ module Bontebok
       return Setting.new(FILE, "found") if option.key == :config_file && File.file?(FILE)
       return Setting.new(ConfigStyles.name_of(self[:config_file]), "file name") if style_of_file?(option)
 
-      Setting.new(default(option), "default")
+      default_setting(option)
     end
 
     def style_of_file?(option)

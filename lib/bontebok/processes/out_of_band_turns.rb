@@ -44,7 +44,9 @@ module Bontebok
 
     # Each worker opens the files again, because all processes that inherit a descriptor share its lock.
     def holds
-      @holds ||= @files.first(@most).map { |file| File.open("/proc/self/fd/#{file.fileno}", File::RDONLY | File::NONBLOCK) }
+      @holds ||= @files.first(@most).map do |file|
+        File.open("/proc/self/fd/#{file.fileno}", File::RDONLY | File::NONBLOCK)
+      end
     end
   end
 end

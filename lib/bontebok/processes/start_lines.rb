@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../config/address"
+require_relative "../config/defaults"
 require_relative "../sockets/listener"
 require_relative "../system/clock"
 require_relative "../system/terminal"
@@ -54,6 +55,7 @@ module Bontebok
 
       def size(config)
         threads = count(config[:threads], "thread")
+        threads += " (#{Defaults::RAILS})" if config.source(:threads) == Defaults::RAILS
         return "one process, #{threads}" if config.workers.zero?
 
         "#{'1 to ' if config.auto_workers? && config.workers > 1}#{count(config.workers, 'worker')} of #{threads}"

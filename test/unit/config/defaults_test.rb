@@ -18,6 +18,23 @@ class DefaultsTest < Support::TestCase
     assert_equal [0, 1], values(config({ environment: ["production"], max_workers: ["0"] }), :max_workers, :threads)
   end
 
+  # A style of another server has its own default.
+  def test_rails_has_three_threads
+    Dir.chdir(temp_dir) do
+      temp_file("config/application.rb", "module App; class API < Grape::API; end; end")
+      assert_equal [1, "default"], threads({ environment: ["production"] })
+      temp_file("config/application.rb", "module App\n  class Application < Rails::Application\n  end\nend\n")
+      assert_equal [3, "default for Rails"], threads({ environment: ["production"] })
+      assert_equal [3, "default for Rails"], threads({ max_workers: ["2"] })
+      assert_equal [3, "default"], threads
+      assert_equal [1, "command line"], threads({ threads: ["1"] })
+      assert_equal [7, "environment RAILS_MAX_THREADS"], threads(env: { "RAILS_MAX_THREADS" => "7" })
+      { "unicorn" => 1, "pitchfork" => 1, "rhebok" => 1, "puma" => 5 }.each do |style, count|
+        assert_equal [count, "#{style}'s default"], threads({ config_file: [temp_file("#{style}.rb")] }), style
+      end
+    end
+  end
+
   def test_the_default_address_depends_on_the_environment
     assert_equal localhost(9292), config[:listen].map(&:to_s)
     assert_equal localhost(3000), config(env: { "PORT" => "3000" })[:listen].map(&:to_s)
@@ -67,6 +84,11 @@ class DefaultsTest < Support::TestCase
 
   def values(config, *keys)
     keys.map { |key| config[key] }
+  end
+
+  def threads(written = {}, **options)
+    config = config(written, **options)
+    [config[:threads], config.source(:threads)]
   end
 
   def localhost(port)

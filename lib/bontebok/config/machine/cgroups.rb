@@ -59,8 +59,8 @@ module Bontebok
       end
     end
 
-    # From the mount point on. In a container, only a part of the hierarchy may be mounted. If the process's cgroup is
-    # outside this part, only the mount point is returned.
+    # The directories begin at the mount point. In a container, only a part of the hierarchy may be mounted. If the
+    # process's cgroup is outside this part, only the mount point is returned.
     def directories_of(hierarchy)
       below = hierarchy.group.delete_prefix(hierarchy.root.delete_suffix("/"))
       below = below.start_with?("/") ? below.split("/").reject(&:empty?) : []

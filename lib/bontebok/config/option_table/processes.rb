@@ -21,9 +21,10 @@ module Bontebok
                    section: TITLE, short: "w", aliases: [:workers], environment_variables: ["WEB_CONCURRENCY"],
                    default_text: "0 in development, else auto"),
         Option.new("Threads", OptionTypes::ThreadCount.new(1..64), 1,
-                   "Threads per worker. Each Ruby thread serves one request at a time.",
+                   "Threads per worker. Each Ruby thread serves one request at a time. The default 3 is for " \
+                   "applications of Rails (config/application.rb), and for one process in development (MaxWorkers 0).",
                    section: TITLE, short: "t", environment_variables: ["RAILS_MAX_THREADS"],
-                   default_text: "3 in development with -w 0, else 1"),
+                   default_text: "3 with Rails or in development, else 1"),
         Option.new("ConfigFile", FILE, nil,
                    "Configuration file, in Ruby. A line `name value` sets an option. The name is the option's long " \
                    "flag with _ in place of -. The default file is read if it exists.",
