@@ -28,15 +28,16 @@ module Bontebok
       end
 
       # Runs the block, which redirects standard error to the log file. Until the server is ready, errors are also
-      # written to the former standard error, where the user looks. A terminal also shows where the log is.
+      # written to the former standard error, where the user looks. A terminal also shows where the log is. Returns the
+      # former standard error; nil: it is the log file.
       def keep_starter(log)
         starter = $stderr.dup
         yield
         return starter.close if File.identical?(starter, $stderr)
 
         @log = log
-        @starter = starter
         write(starter, "the log is #{log}") if starter.tty?
+        @starter = starter
       end
 
       # Errors are also written to this IO, until #close.

@@ -21,9 +21,6 @@ module Bontebok
     # The numbers of the generation and of the worker, shown in each entry.
     attr_writer :generation, :worker
 
-    # An IO that also gets warnings and errors. It belongs to this object.
-    attr_writer :witness
-
     # level: the lowest level that is written.
     def initialize(stream = $stderr, format: "text", level: "info")
       @stream = LogStream.new(stream)
@@ -49,9 +46,13 @@ module Bontebok
 
       text = line(level, LogText.clean(message), exception && LogFault.read(exception))
       put(text)
-      @witness&.write_nonblock(text, exception: false) unless level == :info
-    rescue SystemCallError, IOError
-      nil # of the witness
+      LogStream.new(@witness).write_once(text) if @witness && level != :info
+    end
+
+    # An IO that also gets warnings and errors, until #dismiss_witness. It belongs to this object.
+    def witness=(stream)
+      dismiss_witness
+      @witness = stream
     end
 
     # Writes text that is an entry of another process, or no entry at all.

@@ -52,6 +52,13 @@ module Bontebok
       @cut = done < text.bytesize && (@cut || done.positive?)
     end
 
+    # Writes a text that nobody waits for, and closes the handle again.
+    def write_once(text)
+      write(text, 0)
+    ensure
+      disown
+    end
+
     # If LogFiles or the application has reopened standard error, closes the handle to the former file and opens a new
     # handle.
     def follow

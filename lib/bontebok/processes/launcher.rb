@@ -86,8 +86,9 @@ module Bontebok
     def open_logs
       return LogFiles.open(@config) unless @config[:log]
 
-      StartFailure.keep_starter(@config[:log]) { LogFiles.open(@config) }
+      starter = StartFailure.keep_starter(@config[:log]) { LogFiles.open(@config) }
       @log.follow
+      @log.witness = starter.dup if starter
     end
 
     def check_files

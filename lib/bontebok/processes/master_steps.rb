@@ -62,7 +62,7 @@ module Bontebok
       when :failed then fail_to_start("no worker became ready")
       when :whole then note_whole
       when :ready
-        warn_of_missing_workers if @generation > 1
+        @generation > 1 ? warn_of_missing_workers : @log.dismiss_witness
         attempt_hook(:on_booted) unless @booted
         @booted = true
       end

@@ -122,6 +122,7 @@ module Bontebok
       @listeners.own
       StartLines.write_ready(@log, @config, @listeners, @began)
       StartFailure.close
+      @log.dismiss_witness
       @serving = true
       finish_deploy
       run_booted_hook

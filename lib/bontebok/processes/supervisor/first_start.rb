@@ -32,6 +32,7 @@ module Bontebok
         StartLines.write_ready(@log, @config, @listeners, @began)
         grow_at_start
         StartFailure.close
+        @log.dismiss_witness
       end
 
       def fail_to_start
