@@ -4,6 +4,14 @@ module Bontebok
   # Raised if a start fails for a reason outside of the server: a port is in use, or a file is missing. The user sees a
   # message of at most three lines and no backtrace.
   class StartError < StandardError
+    # A start may have several faults. The message has all of them.
+    attr_reader :messages
+
+    def initialize(*messages)
+      super(messages.join("\n"))
+      @messages = messages
+    end
+
     def exit_status
       1
     end

@@ -4,7 +4,7 @@ require_relative "start_error"
 require_relative "system/encodings/output"
 
 module Bontebok
-  # Reports why a start has failed, in at most three lines. Used by CLI and RackHandler.
+  # Reports why a start has failed, in at most three lines for each fault. Used by CLI and RackHandler.
   module StartFailure
     LINES = 3
     # The most bytes of a line.
@@ -18,7 +18,7 @@ module Bontebok
       def told
         yield.tap { |status| point_to_log unless status.zero? }
       rescue StartError => e
-        complain(e.message)
+        e.messages.each { |message| complain(message) }
         e.exit_status
       rescue SystemCallError => e
         complain(e.message)

@@ -16,6 +16,10 @@ class StartFailureTest < Minitest::Test
     assert_told(1, "bontebok: Permission denied\n") { raise Errno::EACCES }
   end
 
+  def test_each_fault_has_its_own_message
+    assert_told(2, "bontebok: one\nbontebok: two\n") { raise Bontebok::UsageError.new("one", "two") }
+  end
+
   def test_an_interrupted_start_prints_nothing
     assert_told(130, "") { raise Interrupt }
   end

@@ -48,7 +48,7 @@ module Bontebok
       @values = Hash.new { |values, key| values[key] = [] }
       note_fault { read_argument(@rest.shift) } until @rest.empty?
       @values.default = nil
-      raise @faults.first if @faults.any? && @action != :check
+      raise UsageError.new(*@faults.map(&:message)) if @faults.any? && @action != :check
     end
 
     # { index in argv => the relative path at the end of this argument, which begins in the directory of the start }

@@ -33,7 +33,7 @@ module Bontebok
     WRONG = "default, because the value is wrong"
     private_constant :WRONG
 
-    # A fault that --check reports. status: the exit status of a start with this fault.
+    # A fault of the configuration. status: the exit status of a start with this fault.
     Fault = Struct.new(:message, :status)
 
     # The Hooks of the configuration file, and texts for the log.
@@ -45,8 +45,8 @@ module Bontebok
     # fixed      like defaults; these values also win over the environment
     # defaults_source  the source of these values, for --check
     # notes      texts for the log
-    # faults     a list that gets each Fault; nil: the first fault raises UsageError, or StartError if a file or
-    #            directory is missing
+    # faults     a list that gets each Fault, for --check; nil: a UsageError with all faults is raised, or a StartError
+    #            if only a file or directory is missing
     # one_process  this build has no workers (CoreBuild)
     def initialize(written = {}, given: {}, defaults: {}, fixed: {}, defaults_source: "default", notes: [], faults: nil,
                    env: ENV, one_process: CoreBuild.one_process?)
@@ -55,7 +55,7 @@ module Bontebok
       @given = given
       @defaults = @fixed = @file = {}
       take_style_defaults(defaults, fixed, defaults_source)
-      @faults = faults
+      @faults = faults || []
       @env = env
       @settings = {}
       @hooks = Hooks.new
@@ -69,15 +69,14 @@ module Bontebok
       workers
       note_faults { account } || @account = Account.new
       choose_spool_dir
+      refuse unless faults
       freeze
     end
 
-    # Runs a check. Without `faults`, errors are raised.
+    # Runs a check, and notes its fault.
     def note_faults
       yield
     rescue StartError => e
-      raise unless @faults
-
       fault = Fault.new(e.message, e.exit_status)
       @faults << fault unless @faults.include?(fault)
       nil
@@ -103,9 +102,7 @@ module Bontebok
     end
 
     # A time in seconds, as a Float.
-    def seconds(key)
-      self[key].fdiv(1000)
-    end
+    def seconds(key) = self[key].fdiv(1000)
 
     # The user that the application runs as.
     def account
@@ -114,9 +111,7 @@ module Bontebok
       raise UsageError, "#{source(:user)}: #{e.message}"
     end
 
-    def development?
-      self[:environment] == "development"
-    end
+    def development? = self[:environment] == "development"
 
     # True if a developer uses the server in a terminal.
     def interactive?
@@ -141,6 +136,13 @@ module Bontebok
 
     private
 
+    def refuse
+      return if @faults.empty?
+
+      kind = @faults.any? { |fault| fault.status == 2 } ? UsageError : StartError
+      raise kind.new(*@faults.map(&:message))
+    end
+
     def shown(option)
       value = self[option.key]
       return "none" if value.nil?
@@ -162,7 +164,7 @@ module Bontebok
       take_style_defaults(style::DEFAULTS, style::FIXED, "#{name}'s default")
       file = with_rack_env do
         ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env,
-                                           faults: (method(:note_faults) if @faults))
+                                           faults: method(:note_faults))
       end
       @file = file.entries
       @hooks = file.hooks

@@ -21,8 +21,8 @@ module Bontebok
 
     # workers: MaxWorkers as the command line has it, or nil. env: the variables of the environment. Raises StartError
     # if the file cannot be read, and UsageError for a fault in it. faults: a callable that runs a block and notes its
-    # StartError; nil: the first fault is raised.
-    def initialize(path, style:, workers: nil, env: ENV, faults: nil)
+    # StartError.
+    def initialize(path, style:, workers: nil, env: ENV, faults: ->(&step) { step.call })
       @workers = workers
       @env = env
       @paths = []
@@ -31,11 +31,11 @@ module Bontebok
       @warnings = []
       @at_end = []
       @directives = style.new(self)
-      @faults = faults
-      DirectiveFaults.note(@directives) { |&directive| note { tell_faults(&directive) } } if faults
-      [-> { evaluate(path) }, -> { tell_faults { run_at_end } }].each { |step| note(&step) }
+      at_end = DirectiveFaults.note(@directives) { |&directive| faults.call { tell_faults(&directive) } }
+      [-> { evaluate(path) }, -> { tell_faults { run_at_end } }].each { |step| faults.call(&step) }
+      at_end.call
       @read = true
-      note { enter_directory }
+      faults.call { enter_directory }
     end
 
     # Evaluates the configuration file, or a file that the configuration file loads (puma's directive `load`).
@@ -109,10 +109,6 @@ module Bontebok
     end
 
     private
-
-    def note(&step)
-      @faults ? @faults.call(&step) : yield
-    end
 
     # Any exception of the block, which runs code of the file, becomes a UsageError with file and line.
     def tell_faults

@@ -128,6 +128,12 @@ class CommandLineTest < Minitest::Test
     assert_refused 'only one rackup file can be served, not "b.ru" as well', "a.ru", "b.ru"
   end
 
+  def test_a_start_gets_all_faults
+    error = assert_raises(Bontebok::UsageError) { command_line("--frobnicate", "-x") }
+    assert_equal ["unknown option --frobnicate. See bontebok --help.", "unknown option -x. See bontebok --help."],
+                 error.messages
+  end
+
   # The value of an unknown flag is not the rackup file.
   def test_a_check_gets_all_faults
     line = command_line("--frobnicate", "5", "-Z", "--check", "--gone=1", "b.ru", "-w")

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# Tests that --check gets all faults of a configuration, and that a start gets only the first one.
+# Tests that --check and a start get all faults of a configuration.
 class ConfigFaultsTest < Support::TestCase
   def test_a_file_goes_on_after_a_fault
     path = temp_file("c.rb", <<~RUBY)
@@ -18,7 +18,7 @@ class ConfigFaultsTest < Support::TestCase
     faults = faults_of({ config_file: [path] })
     assert_equal [1, 2, 3, 5, 6, 7], faults.map { |fault| fault[/\A#{path}:(\d):/, 1].to_i }, faults
     assert_equal 7, @config[:backlog]
-    assert_raises_first faults, config_file: [path]
+    assert_raises_all faults, config_file: [path]
   end
 
   def test_a_file_that_raises_keeps_its_values
@@ -41,7 +41,7 @@ class ConfigFaultsTest < Support::TestCase
                   "#{path}:2: Listen wants HOST:PORT, PORT, *:PORT, [v6]:PORT, unix:/path or unix:@name, " \
                   "not \"a:b:c\""], faults
     assert_equal %w[unix:/x 0.0.0.0:80], @config[:listen].map(&:to_s)
-    assert_raises_first faults, config_file: [path]
+    assert_raises_all faults, config_file: [path]
   end
 
   def test_a_wrong_address_of_the_command_line_is_named_alone
@@ -55,6 +55,15 @@ class ConfigFaultsTest < Support::TestCase
     assert @config.wrong?(:listen)
   end
 
+  # A hook calls the directives' methods, too. It runs after the file is read.
+  def test_a_hook_is_no_directive
+    path = temp_file("c.rb", "on_booted { frobnicate }\nafter_stopped { threads }\n")
+    hooks = Bontebok::Config.new({ config_file: [path] }, env: {}).hooks
+    causes = %i[on_booted after_stopped].map { |name| assert_raises(Bontebok::Hooks::Failed) { hooks.run(name) }.cause }
+    assert_equal [NameError, Bontebok::UsageError], causes.map(&:class)
+    assert_operator causes.first.backtrace.first, :start_with?, "#{path}:1:"
+  end
+
   private
 
   def faults_of(values)
@@ -62,8 +71,8 @@ class ConfigFaultsTest < Support::TestCase
     faults.map(&:message)
   end
 
-  def assert_raises_first(faults, **values)
-    error = assert_raises(Bontebok::StartError) { Bontebok::Config.new(values, env: {}) }
-    assert_equal faults.first, error.message
+  def assert_raises_all(faults, **values)
+    error = assert_raises(Bontebok::UsageError) { Bontebok::Config.new(values, env: {}) }
+    assert_equal [faults, faults.join("\n")], [error.messages, error.message]
   end
 end
