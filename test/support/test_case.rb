@@ -61,6 +61,11 @@ module Support
       (@held_ports ||= []).push(HeldPort.new(host)).last.number
     end
 
+    # How messages name a process.
+    def named(pid)
+      "process #{pid} (#{File.read("/proc/#{pid}/comm").chomp})"
+    end
+
     # Sends SIGSTOP to a process, and waits until all its threads are frozen.
     def stop_process(pid)
       Process.kill("STOP", pid)

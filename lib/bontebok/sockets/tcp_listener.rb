@@ -3,6 +3,7 @@
 require_relative "departure/socket_owner"
 require_relative "host_names"
 require_relative "listener"
+require_relative "port_holder"
 require_relative "reuseport_group"
 
 module Bontebok
@@ -82,6 +83,7 @@ module Bontebok
     private
 
     def reason(error)
+      return [super, *PortHolder.of(@info)].join(" by ") if error.is_a?(Errno::EADDRINUSE)
       return super unless error.is_a?(Errno::EACCES) && @info.ip_port < 1024
 
       "#{super}: a port below 1024 needs root or CAP_NET_BIND_SERVICE"

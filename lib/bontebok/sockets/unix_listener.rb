@@ -3,6 +3,7 @@
 require_relative "../system/directory_lock"
 require_relative "../system/files_aside"
 require_relative "listener"
+require_relative "port_holder"
 require_relative "socket_access"
 
 module Bontebok
@@ -182,7 +183,7 @@ module Bontebok
     def refuse(pid)
       raise Errno::EADDRINUSE if pid.zero?
 
-      fail_because("Address already in use by process #{pid}")
+      fail_because("Address already in use by #{PortHolder.described(pid)}")
     end
 
     # A socket that is bound and does not listen yet looks like the socket of a dead server. So servers that start at

@@ -108,7 +108,7 @@ class ServerTest < EmbeddedCase
     free = held_port
     failed = server(listen: ["127.0.0.1:#{free}", "127.0.0.1:#{taken.local_address.ip_port}"])
     error = assert_raises(Bontebok::StartError) { failed.start }
-    assert_match(/\Acannot listen on 127\.0\.0\.1:\d+: Address already in use\z/, error.message)
+    assert_match(/\Acannot listen on 127\.0\.0\.1:\d+: Address already in use by this process\z/, error.message)
     refute_predicate failed, :running?
     assert_equal "ok", get(serve(listen: "127.0.0.1:#{free}")).body
   ensure

@@ -27,14 +27,14 @@ class WrongStartsTest < Support::TestCase
   def test_a_used_port_is_rejected
     TCPServer.open("127.0.0.1", 0) do |server|
       address = "127.0.0.1:#{server.local_address.ip_port}"
-      assert_refused 1, "cannot listen on #{address}: Address already in use", "-l", address
+      assert_refused 1, "cannot listen on #{address}: Address already in use by #{named(Process.pid)}", "-l", address
     end
   end
 
   def test_a_used_socket_is_rejected
     address = "unix:#{temp_dir}/used.sock"
     living = start_bontebok(listen: nil, args: ["-w", "1", "-l", address], rackup: APP)
-    assert_refused 1, "cannot listen on #{address}: Address already in use by process #{living.pid}", "-l", address
+    assert_refused 1, "cannot listen on #{address}: Address already in use by #{named(living.pid)}", "-l", address
     assert_equal 200, living.get.status
   end
 
@@ -100,8 +100,9 @@ class WrongStartsTest < Support::TestCase
     log = temp_file("err.log")
     TCPServer.open("127.0.0.1", 0) do |server|
       address = "127.0.0.1:#{server.local_address.ip_port}"
-      assert_refused 1, "cannot listen on #{address}: Address already in use", "-l", address, "--log", log
-      assert_equal ["bontebok: cannot listen on #{address}: Address already in use\n"] * 3, File.readlines(log)
+      message = "cannot listen on #{address}: Address already in use by #{named(Process.pid)}"
+      assert_refused 1, message, "-l", address, "--log", log
+      assert_equal ["bontebok: #{message}\n"] * 3, File.readlines(log)
     end
     KINDS.each do |kind|
       text = failed_start(1, *kind, "--log", log, rackup: "raise 'boom'\n")

@@ -43,7 +43,7 @@ class ListenersTest < Support::ListenersCase
   def test_bind_binds_all_addresses_or_none
     taken = listening("127.0.0.1:0").first.to_s
     both = listeners("unix:#{temp_dir}/a.sock", taken)
-    assert_fails("cannot listen on #{taken}: Address already in use") { both.bind }
+    assert_fails("cannot listen on #{taken}: Address already in use by this process") { both.bind }
     assert_equal [], Dir.children(temp_dir)
     assert(both.all? { |listener| listener.socket.closed? })
   end

@@ -69,14 +69,14 @@ class TcpListenerTest < Support::ListenersCase
 
   def test_bind_fails_if_the_port_is_in_use
     taken = listening("127.0.0.1:0").first.to_s
-    assert_fails("cannot listen on #{taken}: Address already in use") { listeners(taken).bind }
+    assert_fails("cannot listen on #{taken}: Address already in use by this process") { listeners(taken).bind }
   end
 
   # While a server loads its application, the server's socket is bound but does not listen.
   def test_a_port_that_is_bound_is_in_use_before_it_listens
     first = listeners("127.0.0.1:0").tap(&:bind)
     address = first.first.to_s
-    assert_fails("cannot listen on #{address}: Address already in use") { listeners(address).bind }
+    assert_fails("cannot listen on #{address}: Address already in use by this process") { listeners(address).bind }
     first.listen
     Support::Client.open(address) { |client| assert client }
   end
@@ -85,7 +85,7 @@ class TcpListenerTest < Support::ListenersCase
   def test_connections_of_a_former_server_do_not_keep_the_port
     address = leave_connections
     next_one = listeners(address).tap(&:bind)
-    assert_fails("cannot listen on #{address}: Address already in use") { listeners(address).bind }
+    assert_fails("cannot listen on #{address}: Address already in use by this process") { listeners(address).bind }
     next_one.listen
     Support::Client.open(address) { |client| assert client }
   end
@@ -93,6 +93,27 @@ class TcpListenerTest < Support::ListenersCase
   def test_an_unknown_name_and_a_foreign_address_are_errors
     assert_fails(/\Acannot listen on name\.invalid:80: /) { listeners("name.invalid:80") }
     assert_fails("cannot listen on 192.0.2.1:80: Cannot assign requested address") { listeners("192.0.2.1:80").bind }
+  end
+
+  # An address that stands for all addresses takes the port from the others.
+  def test_a_port_is_also_held_by_an_address_that_stands_for_all
+    { "[::]:0" => "127.0.0.1", "0.0.0.0:0" => "127.0.0.1", "127.0.0.1:0" => "0.0.0.0" }.each do |first, host|
+      port = listening(first).first.socket.local_address.ip_port
+      assert_fails("cannot listen on #{host}:#{port}: Address already in use by this process") do
+        listeners("#{host}:#{port}").bind
+      end
+    end
+  end
+
+  # The holder of an inherited socket is the process whose parent has no copy.
+  def test_the_first_process_of_a_server_is_named
+    listener = listening("127.0.0.1:0").first
+    taken = listener.to_s
+    IO.popen(["cat", { listener.socket => listener.socket }], "w") do |cat|
+      assert_fails("cannot listen on #{taken}: Address already in use by this process") { listeners(taken).bind }
+      listener.close
+      assert_fails("cannot listen on #{taken}: Address already in use by #{named(cat.pid)}") { listeners(taken).bind }
+    end
   end
 
   private

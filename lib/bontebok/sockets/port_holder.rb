@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require "socket"
+
+require_relative "inet_diag"
+require_relative "../system/process_parent"
+
+module Bontebok
+  # Finds out which process has a TCP port, for the message of a start that finds the port in use. Used by TcpListener.
+  # Reads the descriptors of all processes, so this is not for a server that runs.
+  module PortHolder
+    # These addresses take the port from all addresses.
+    WILDCARDS = %w[0.0.0.0 ::].freeze
+
+    class << self
+      # Returns "process PID (NAME)" or "this process". nil: the kernel does not tell, or the process belongs to another user.
+      def of(info)
+        links = inodes(info).map { |inode| "socket:[#{inode}]" }
+        pid = first(links.any? ? holders(links) : [])
+        pid && described(pid)
+      rescue SystemCallError
+        nil
+      end
+
+      # name: as in ps. Two addresses of one server may exclude each other.
+      def described(pid)
+        return "this process" if pid == Process.pid
+
+        "process #{pid} (#{File.read("/proc/#{pid}/comm").chomp})"
+      rescue SystemCallError
+        "process #{pid}"
+      end
+
+      private
+
+      # A socket that has no number belongs to no process.
+      def inodes(info)
+        places = [info, Addrinfo.tcp("0.0.0.0", info.ip_port), Addrinfo.tcp("::", info.ip_port)]
+        ours = places.map { |place| InetDiag.address(place) }
+        found = [InetDiag::LISTEN, InetDiag::BOUND].flat_map do |state|
+          places.last(2).flat_map { |place| InetDiag.sockets(place, state) }
+        end
+        found.select! { |one| ours.include?(one.local) } unless WILDCARDS.include?(info.ip_address)
+        found.map(&:inode) - [0]
+      end
+
+      def holders(links)
+        Dir.glob("/proc/[0-9]*/fd/*").filter_map { |path| path.split("/")[2].to_i if links.include?(link(path)) }.uniq
+      end
+
+      def link(path)
+        File.readlink(path)
+      rescue SystemCallError
+        nil
+      end
+
+      # All processes of a server have the socket. The first one has a parent without it.
+      def first(pids)
+        pids.find { |pid| !pids.include?(ProcessParent.of(pid)) }
+      end
+    end
+  end
+end
