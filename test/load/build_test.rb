@@ -22,7 +22,7 @@ class BuildTest < LoadTest
     announced = []
     path = program(env: { "CC" => "#{RbConfig::CONFIG["CC"]} #{STRICT}" }).path { announced << true }
     assert_equal [File.join(@own, "bontebok-bench"), [true], ["bontebok-bench"]], [path, announced, Dir.children(@own)]
-    assert_includes Support::ChildProcess.run(path, "--help").output.text, "Usage: bontebok bench"
+    assert_equal Support::ChildProcess.run(path, "--help").output.text, program.usage
     assert_equal(path, program(env: { "CC" => "false" }).path { flunk })
   end
 
@@ -78,6 +78,14 @@ class BuildTest < LoadTest
     assert_output("", /\Abontebok bench: building the load tool\nbontebok bench: cannot build .+\n\z/) do
       assert_equal 1, Bontebok::BenchCommand.run([], program: program(env: { "CC" => "no-such-compiler" }))
     end
+  end
+
+  def test_help_builds_nothing
+    [%w[-h], %w[-c 5 --help]].each do |argv|
+      assert_output(program.usage, "") { assert_equal 0, Bontebok::BenchCommand.run(argv, program: program) }
+    end
+    assert_operator program.usage, :start_with?, "Usage: bontebok bench [options] URL\n"
+    assert_empty Dir.children(@own)
   end
 
   private

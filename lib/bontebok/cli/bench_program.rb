@@ -36,6 +36,12 @@ module Bontebok
       build
     end
 
+    # The output of --help, without the program: the strings of its C source.
+    def usage
+      source = File.read(File.join(@sources, "options.c"), encoding: "UTF-8")
+      source[/^const char options_usage\[\] =\n(.*?;)$/m, 1].scan(/"(?:[^"\\]|\\.)*"/).map(&:undump).join
+    end
+
     # Builds the program. Returns its path. Raises NotBuilt.
     def build
       raise NotBuilt, "the load tool needs Linux, because it uses epoll" unless RUBY_PLATFORM.include?("linux")
