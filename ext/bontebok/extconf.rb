@@ -8,6 +8,7 @@
 #     --enable-werror     warnings are errors, for the project's own builds
 #     --enable-portable   builds on Linux what other systems get: poll(2) instead of epoll, one process
 
+require "etc"
 require "mkmf"
 
 COMPILER = MakeMakefile::CONFIG["CC"].split.first
@@ -49,4 +50,10 @@ warnings = "-Wall -Wextra -Wshadow -Wno-unused-parameter#{" -Werror" if enable_c
 $CPPFLAGS << " -D_GNU_SOURCE#{' -DBB_PORTABLE' if PORTABLE} -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 $CFLAGS << " -std=c11 -O2 -fvisibility=hidden -fstack-protector-strong #{warnings}"
 
-create_makefile("bontebok/bontebok")
+# RubyGems and Bundler run make without -j. The lines need GNU make. A number of jobs that the user has chosen is kept.
+# make forgets a -j1, so MAKEFLAGS=-j1 is read here.
+create_makefile("bontebok/bontebok") do |lines|
+  next lines if !RUBY_PLATFORM.include?("linux") || ENV["MAKEFLAGS"].to_s.include?("j")
+
+  lines << "\nifeq (,$(findstring j,$(MAKEFLAGS)))\nMAKEFLAGS += -j#{Etc.nprocessors}\nendif\n"
+end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "checks"
+require "etc"
 
 # Builds a checkout in a path with a space. make and mkmf do not expect such a path.
 class CheckoutTest < Lint::TestCase
@@ -28,6 +29,16 @@ class CheckoutTest < Lint::TestCase
     compiler = RbConfig::CONFIG["CC"].split.first
     assert_equal [1, "Bontebok needs a C compiler, and there is no #{compiler}. Debian: apt install build-essential\n"],
                  [child.status.exitstatus, child.output.text.lines.first]
+  end
+
+  # RubyGems and Bundler run make without -j.
+  def test_make_uses_all_processors_unless_the_user_says_otherwise
+    temp_file("show.mk", "show:\n\t@echo '$(filter -j%,$(MAKEFLAGS))'\n")
+    { [] => Etc.nprocessors, ["-j3"] => 3 }.each do |flags, jobs|
+      make = Support::ChildProcess.run("make", "-s", *flags, "-f", "Makefile", "-f", "#{temp_dir}/show.mk", "show",
+                                       chdir: "#{ROOT}/tmp/build/bontebok", env: { "MAKEFLAGS" => nil })
+      assert_equal "-j#{jobs}\n", make.output.text
+    end
   end
 
   if Support::Length::LONG
