@@ -13,7 +13,7 @@ class Demo
     case env["PATH_INFO"]
     when "/" then page(env)
     when "/echo" then echo(env)
-    when "/stream" then [200, { "content-type" => "text/plain; charset=utf-8" }, Countdown.new(10)]
+    when "/stream" then [200, { "content-type" => "text/plain; charset=utf-8" }, Countdown.new(50)]
     else [404, { "content-type" => "text/plain" }, ["nothing here; try /\n"]]
     end
   end
@@ -35,13 +35,15 @@ class Demo
     [200, { "content-type" => "text/plain" }, ["#{env["REQUEST_METHOD"]}, #{body.bytesize} bytes:\n", body, "\n"]]
   end
 
-  # The server sends each line when it is yielded: `curl -N` shows one line every fifth of a second.
+  # The server sends each line when it is yielded: `curl -N` shows one line every fifth of a second. The first line names
+  # the worker, for a comparison with the page.
   class Countdown
     def initialize(from)
       @from = from
     end
 
     def each
+      yield "process #{Process.pid}\n"
       @from.downto(1) do |number|
         yield "#{number}\n"
         sleep 0.2

@@ -35,6 +35,18 @@ class DevelopmentTest < Support::TestCase
     refute_includes server.output.text, "open http"
   end
 
+  # The flags are those of bin/run, without the address.
+  def test_the_page_of_the_demo_tells_the_truth
+    flags = File.read(File.join(ROOT, "bin/run"))[%r{bontebok (.*)-l \S+ examples/demo/config.ru$}, 1].split
+    server = start_bontebok(args: [*flags, File.join(ROOT, "examples/demo/config.ru")])
+    assert_includes server.get.body, "While one worker sends"
+    server.connect do |client|
+      client.request("GET", "/stream")
+      sender = client.read_line until sender.to_s.start_with?("process ")
+      refute_equal sender[/\d+/], server.get.body[%r{Process</dt><dd>(\d+)}, 1]
+    end
+  end
+
   # A client connects while the new program loads the application. The file changes again while the application loads.
   def test_a_restart_file_executes_the_process_again_and_keeps_the_listeners
     server = development(args: %w[--restart-file tmp/restart.txt], rackup: <<~RUBY)
