@@ -44,7 +44,7 @@ module Bench
     def logging(address)
       plain = ours(address).first
       found = peers(address).to_h { |peer| [peer.name, peer] }
-      [with(plain, "bontebok AccessLog", "--access-log", "-"), with(found["iodine"], "iodine -log", "-log"),
+      [with(plain, "bontebok access_log", "--access-log", "-"), with(found["iodine"], "iodine -log", "-log"),
        with(found["puma"], "puma --log-requests", "--log-requests", without: "-q")]
     end
 
@@ -67,7 +67,7 @@ module Bench
                  "-l", listen(address)]
       env = Build.gems_of(File.join(ROOT, "Gemfile"))
       [Contestant.new(name: "bontebok", env: env, command: [*command, app]),
-       Contestant.new(name: "bontebok FrozenEnv", env: env, command: [*command, "--frozen-env", app])]
+       Contestant.new(name: "bontebok frozen_env", env: env, command: [*command, "--frozen-env", app])]
     end
 
     def peers(address, workers = 1, app = HELLO, threads = 1)

@@ -1,6 +1,5 @@
-/* bontebok_scoreboard.h: the part of bontebok.h that shows what the lanes (threads that serve requests) of
- * all processes of a server do. Lanes write the scoreboard. A host reads it. bontebok.h includes this
- * file. */
+/* bontebok_scoreboard.h: the part of bontebok.h that shows what the lanes of all processes of a server do.
+ * Lanes write the scoreboard. A host reads it. bontebok.h includes this file. */
 #ifndef BONTEBOK_SCOREBOARD_H
 #define BONTEBOK_SCOREBOARD_H
 

@@ -15,7 +15,7 @@ enum bb_setting_kind {
     BB_SETTING_TEXT,    /* a NUL-terminated text */
 };
 
-/* Names, kinds and defaults: see docs/CONFIGURATION.md (max_target is MaxTarget). SpoolThreshold is
+/* Names, kinds and defaults: see docs/CONFIGURATION.md. The option spool_threshold there is two settings:
  * spool_threshold for requests and response_buffer for responses. 0 means "no limit", but it is a limit in
  * max_target, max_field_bytes, max_fields, spool_threshold and response_buffer, and no time in
  * keepalive_timeout, keepalive_drain and graceful_timeout. */
@@ -49,7 +49,7 @@ enum bb_setting_kind {
 
 /* Names, sizes with the NUL, and defaults of the texts:
  * spool_dir: directory of spool files. server_name: value of the Server field; empty: no Server field.
- * trusted_proxies: at most 128, separated by spaces, see TrustedProxies. access_log: target of the access
+ * trusted_proxies: at most 128, separated by spaces. access_log: target of the access
  * log, see below; empty: no log. health_paths: separated by spaces, see max_queue (bontebok.h). ready_path,
  * live_path: see bontebok_scoreboard.h; empty: off. x_sendfile: see bb_reply_named_file(); empty: off.
  * unbuffered_bodies: paths separated by spaces, see bb_request_read(). */

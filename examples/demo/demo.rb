@@ -35,8 +35,8 @@ class Demo
     [200, { "content-type" => "text/plain" }, ["#{env["REQUEST_METHOD"]}, #{body.bytesize} bytes:\n", body, "\n"]]
   end
 
-  # The server sends each line when it is yielded: `curl -N` shows one line every fifth of a second. The first line names
-  # the worker, for a comparison with the page.
+  # The server sends each line when it is yielded: `curl -N` shows one line every fifth of a second. The first line
+  # names the worker, for a comparison with the page.
   class Countdown
     def initialize(from)
       @from = from

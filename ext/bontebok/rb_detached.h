@@ -1,5 +1,5 @@
-/* rb_detached.h: the part of rb_bontebok.h about responses that may leave their lane (a thread that serves
- * requests), and about work after a response. rb_bontebok.h includes this file. */
+/* rb_detached.h: the part of rb_bontebok.h about responses that may leave their lane, and about work after a
+ * response. rb_bontebok.h includes this file. */
 #ifndef RB_DETACHED_H
 #define RB_DETACHED_H
 

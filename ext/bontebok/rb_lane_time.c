@@ -1,6 +1,6 @@
-/* rb_lane_time.c: the methods of Lane (one thread that serves requests) for the time limits of its current
- * request. lib (the server's Ruby code) calls time_out and overdue. The application calls extend_timeout.
- * rb_time.c has the rules for raising RequestTimeout. */
+/* rb_lane_time.c: the methods of Lane for the time limits of its current request. lib (the server's Ruby
+ * code) calls time_out and overdue. The application calls extend_timeout. rb_time.c has the rules for raising
+ * RequestTimeout. */
 #include "rb_bontebok.h"
 
 static ID id_backtrace, id_raise;
@@ -19,7 +19,7 @@ static struct place place_of(const struct bbr_exchange *exchange)
 
 static VALUE raise_in(VALUE thread)
 {
-    VALUE error = rb_exc_new_cstr(bbr_eTimeout, "the request has taken longer than RequestTimeoutSoft");
+    VALUE error = rb_exc_new_cstr(bbr_eTimeout, "the request has taken longer than request_timeout_soft");
     return rb_funcallv(thread, id_raise, 1, &error);
 }
 

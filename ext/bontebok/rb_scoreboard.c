@@ -1,6 +1,6 @@
-/* rb_scoreboard.c: Bontebok::Core::Scoreboard, which shows what the lanes (threads that serve requests) of
- * several processes do. Every process can read the scoreboard. It is made before the processes are forked,
- * and each process passes it to its Worker. */
+/* rb_scoreboard.c: Bontebok::Core::Scoreboard, which shows what the lanes of several processes do. Every
+ * process can read the scoreboard. It is made before the processes are forked, and each process passes it to
+ * its Worker. */
 #include "rb_bontebok.h"
 
 #include <stdlib.h>
@@ -107,14 +107,14 @@ static VALUE held_name(enum bb_held held)
  *   state       :idle, :request, or :between (between two requests)
  *   leaves      whether its worker drains (ends gracefully)
  *   requests    the number of requests that the lane has got so far
- *   errors      the number of its responses 5xx, and of its requests past RequestTimeout
+ *   errors      the number of its responses 5xx, and of its requests past request_timeout
  *   taken       ms since the lane got its current request, or nil
  *   queue_time  ms that the current request has waited; without a current request, the last one
  *   silent      ms since the last Worker#beat of its process, or nil
  *   detached    how many hijacked connections and streams of the process have outlived their requests; only
  *               one of its lanes has the number, the others have 0
  *   waits       whether the process only waits, or has waited: see Worker#show_detached
- *   held        :body: the request waits for its body (UnbufferedBodies); :stream: a part of the response is
+ *   held        :body: the request waits for its body (unbuffered_bodies); :stream: a part of the response is
  *               sent, and the application has not ended it; nil
  *   label       "GET /path" of a request that takes long or is held, or nil
  */

@@ -1,5 +1,5 @@
-/* bbp_core.c: the struct behind Bontebok::Core: a worker of the core with one lane (a thread that serves
- * requests), and the SVs that serve all requests. */
+/* bbp_core.c: the struct behind Bontebok::Core: a worker of the core with one lane, and the SVs that serve
+ * all requests. */
 #include "bbp_bontebok.h"
 
 #include <stdlib.h>

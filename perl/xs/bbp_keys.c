@@ -1,7 +1,7 @@
 /* bbp_keys.c: makes the key in the PSGI environment (env) for a field name (RFC 3875 4.1.18: "HTTP_" and the
- * name in capitals, with "_" for "-"). The core gives an id (bb_field.id) to each name that the lane (the
- * thread that serves requests) has learned, and the binding keeps the key of each id: a shared string, whose
- * hash is known. Keys of names without an id are made for each request. bbp_env.c uses this file. */
+ * name in capitals, with "_" for "-"). The core gives an id (bb_field.id) to each name that the lane has
+ * learned, and the binding keeps the key of each id: a shared string, whose hash is known. Keys of names
+ * without an id are made for each request. bbp_env.c uses this file. */
 #include "bbp_bontebok.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
 /* bbp_signal.c: signals with a handler in %SIG, or by POSIX::sigaction(). Perl's C handler only notes the
- * signal, and Perl code runs later, between two operations. While the lane (the thread that serves requests)
- * waits for clients, Perl performs no operation. So the binding sets its own C handlers around Perl's
- * handlers, and they end the wait. If the signal comes after the look at PL_sig_pending and before the wait,
- * the wait ends at once. */
+ * signal, and Perl code runs later, between two operations. While the lane waits for clients, Perl performs
+ * no operation. So the binding sets its own C handlers around Perl's handlers, and they end the wait. If the
+ * signal comes after the look at PL_sig_pending and before the wait, the wait ends at once. */
 #include "bbp_bontebok.h"
 
 #include <errno.h>

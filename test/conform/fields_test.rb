@@ -51,7 +51,7 @@ class FieldsTest < Support::TestCase
           "Content-Type has a name of its own" => get("Host: a", "Content-Type: text/x"))
 end
 
-# With AllowUnderscoreHeaders, the server keeps fields with an underscore in their names.
+# With allow_underscore_headers, the server keeps fields with an underscore in their names.
 class UnderscoreFieldsTest < Support::TestCase
   include Conform::Table
 

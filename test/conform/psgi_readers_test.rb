@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "support/psgi"
 
-# Clients of the Perl handler that read large responses late, or never. The responses are larger than SpoolMax and the
+# Clients of the Perl handler that read large responses late, or never. The responses are larger than spool_max and the
 # buffers of the socket, so the server waits for the client in the middle of the body.
 class PsgiReadersTest < Support::TestCase
   include Conform::Psgi

@@ -5,7 +5,7 @@ require_relative "support/balancing_haproxy"
 require_relative "support/balancing_nginx"
 require_relative "support/test_case"
 
-# Two servers behind a proxy. One of them stops with a DrainDelay, while clients send requests. Each request gets its
+# Two servers behind a proxy. One of them stops with a drain_delay, while clients send requests. Each request gets its
 # response.
 class DrainingTest < Interop::TestCase
   def setup

@@ -4,7 +4,7 @@ require "digest"
 require "test_helper"
 require_relative "support/test_case"
 
-# Runs nginx and HAProxy in front of a server with UnbufferedBodies.
+# Runs nginx and HAProxy in front of a server with unbuffered_bodies.
 class UnbufferedBodiesTest < Interop::TestCase
   # These sites of nginx wait until nginx has the whole body.
   BUFFERED = Interop::Nginx::SITES.keys.grep_v(/unbuffered/).freeze

@@ -29,7 +29,7 @@ class OneProcessServerTest < Support::TestCase
 
   def test_a_number_of_workers_causes_a_warning
     server = start_bontebok(args: %w[-w 2], rackup: APP)
-    server.wait_for_output(/warn .*command line: MaxWorkers 2 has no effect: on this system, one process serves$/)
+    server.wait_for_output(/warn .*command line: max_workers 2 has no effect: on this system, one process serves$/)
     assert_equal "/ #{server.pid}", server.get("/").body
   end
 

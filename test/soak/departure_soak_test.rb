@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "support/nothing_lost"
 require_relative "support/slow_network"
 
-# Two servers with ReusePort share their addresses. Under load, a server starts and the
+# Two servers with reuse_port share their addresses. Under load, a server starts and the
 # other one stops, again and again. Every second time, the newer server stops. No client may notice this.
 class DepartureSoakTest < Support::TestCase
   include Support::OnceMore

@@ -5,7 +5,7 @@ require_relative "../interop/support/handover_case"
 require_relative "support/nothing_lost"
 
 # The program start_server replaces servers that do not use its listeners, because a wrapper runs them, as a command
-# that runs a container does. The servers have ReusePort. One second after a new server was started, the former server
+# that runs a container does. The servers have reuse_port. One second after a new server was started, the former server
 # is told to stop, even if the new one has not loaded its application. No client may notice this.
 class WrappedServerSoakTest < Interop::HandoverCase
   include Support::OnceMore

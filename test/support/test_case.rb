@@ -9,7 +9,7 @@ module Support
   class TestCase < Minitest::Test
     include Eventually
 
-    # A worker that hangs is killed after GracefulTimeout, which is shorter than the limits of the tests. No test waits
+    # A worker that hangs is killed after graceful_timeout, which is shorter than the limits of the tests. No test waits
     # for the default (30 s).
     HANGS = /^.* did not (?:end|finish) within 30(?:\.0)? s.*$/
 

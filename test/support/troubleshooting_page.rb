@@ -33,7 +33,8 @@ module Support
 
     # Replaces what differs between two runs: directories, numbers and the name of Ruby's program.
     def comparable(line)
-      line.chomp.gsub(/\(ruby[\d.]*\)/, "(ruby)").gsub(temp_dir, "DIR").gsub(DIRECTORIES, "DIR").gsub(/\d+(?:[.:]\d+)*/, "N")
+      line.chomp.gsub(/\(ruby[\d.]*\)/, "(ruby)").gsub(temp_dir, "DIR").gsub(DIRECTORIES, "DIR")
+          .gsub(/\d+(?:[.:]\d+)*/, "N")
     end
   end
 end

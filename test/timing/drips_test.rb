@@ -7,12 +7,12 @@ require_relative "../conform/support/psgi"
 class DripsTest < Support::TestCase
   include Support::OnceMore
 
-  # Seconds between two bytes. BodyTimeout is ten times as long.
+  # Seconds between two bytes. body_timeout is ten times as long.
   DRIP = 0.05
 
   APPLICATION = "run ->(env) { [200, {}, [env['rack.input'].read]] }"
 
-  # BodyTimeout limits the time without new bytes. It does not limit the time for the whole body.
+  # body_timeout limits the time without new bytes. It does not limit the time for the whole body.
   def test_a_body_that_arrives_slowly_is_read
     server = start_bontebok(listen: :tcp, args: %w[-w 1 --body-timeout 0.5], rackup: APPLICATION)
     server.connect do |client|

@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Greedy clients pipeline requests without a pause. One worker with one lane (a thread that serves requests) serves the
-# greedy clients and all other clients.
+# Greedy clients pipeline requests without a pause. One worker with one lane serves the greedy clients and all other
+# clients.
 class LoadFairnessTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree

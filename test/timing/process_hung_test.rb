@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Some requests hang for ever on a server with RequestTimeout. The server still serves all other requests.
+# Some requests hang for ever on a server with request_timeout. The server still serves all other requests.
 class ProcessHungTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -75,7 +75,7 @@ class ProcessHungTest < Support::TestCase
     end
   end
 
-  # The slow request ends within GracefulTimeout, so the worker exits without being killed.
+  # The slow request ends within graceful_timeout, so the worker exits without being killed.
   def test_a_hung_worker_exits_by_itself_if_its_request_ends
     server = start("-w", "1", "-t", "1", rackup: <<~RUBY)
       run(lambda do |env|

@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# All processes of a server are frozen with SIGSTOP for longer than WorkerBootTimeout and GracefulTimeout. No process is
-# killed after the pause.
+# All processes of a server are frozen with SIGSTOP for longer than worker_boot_timeout and graceful_timeout. No process
+# is killed after the pause.
 class ProcessPausedTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker

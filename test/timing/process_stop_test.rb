@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# GracefulTimeout is short, and the idle worker must end within this time.
+# graceful_timeout is short, and the idle worker must end within this time.
 class ProcessStopTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker

@@ -76,7 +76,7 @@ class ProcessWaitingTest < Support::TestCase
   end
 
   # Many requests wait at both listeners and in the shared queue. The application logs the path when a request begins. A
-  # request takes 2 ms, so that the I/O thread sees that the lane (the thread that serves requests) is busy.
+  # request takes 2 ms, so that the I/O thread sees that the lane is busy.
   def test_the_listeners_and_the_shared_queue_are_served_in_turns
     server = start("-w", "2", "-t", "1", "-l", "unix:#{temp_dir}/other.sock", listen: :tcp, rackup: <<~RUBY)
       run(lambda do |env|

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/busy_worker"
 
-# Tests QueueTimeout and MaxQueue, which limit the requests that wait while all workers are busy.
+# Tests queue_timeout and max_queue, which limit the requests that wait while all workers are busy.
 class QueueLimitsTest < Support::TestCase
   include Support::OnceMore
   include BusyWorker
@@ -70,7 +70,7 @@ class QueueLimitsTest < Support::TestCase
       assert_operator taken, :>, SOON / 2
       unblock_all(blocked)
       (kept + fresh).each { |client| assert_includes workers(server), ask(client) }
-      server.wait_for_output(/QueueTimeout: no worker has had time for a request \(503\)/)
+      server.wait_for_output(/queue_timeout: no worker has had time for a request \(503\)/)
       eventually { server.output.lines.count("503 + line") == 8 }
     end
 
@@ -86,7 +86,7 @@ class QueueLimitsTest < Support::TestCase
       unblock_all(blocked)
       assert_most_are_served(clients)
       assert_includes workers(server), ask(kept)
-      server.wait_for_output(/MaxQueue: too many requests wait for a worker \(503\)/)
+      server.wait_for_output(/max_queue: too many requests wait for a worker \(503\)/)
     end
   end
 
@@ -136,7 +136,7 @@ class QueueLimitsTest < Support::TestCase
     unblock(busy)
   end
 
-  # QueueTimeout and MaxQueue are set, but no request waits.
+  # queue_timeout and max_queue are set, but no request waits.
   def test_no_worker_wakes_up_for_an_empty_queue
     server = start("--queue-timeout", "#{SOON}s", "--max-queue", 1)
     kept = keep(server)
@@ -148,7 +148,7 @@ class QueueLimitsTest < Support::TestCase
 
   private
 
-  # Sends twice as many requests as MaxQueue allows to wait, so the server rejects about half of the requests. Returns
+  # Sends twice as many requests as max_queue allows to wait, so the server rejects about half of the requests. Returns
   # when the waiting requests are in the shared queue.
   def wait_in_line(server)
     before = sockets(server)

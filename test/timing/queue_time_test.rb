@@ -79,7 +79,7 @@ class QueueTimeTest < Support::TestCase
     end
   end
 
-  # Sends one request to /gate for each of `count` lanes (threads that serve requests), so that these lanes are busy.
+  # Sends one request to /gate for each of `count` lanes, so that these lanes are busy.
   def block_lanes(server, count)
     Array.new(count) do |number|
       sent = now

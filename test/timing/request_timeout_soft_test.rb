@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../integration/support/process_tree"
 
-# Tests RequestTimeoutSoft. The server raises an exception in the thread of a request that takes too long. The
+# Tests request_timeout_soft. The server raises an exception in the thread of a request that takes too long. The
 # application can ask for more time.
 class RequestTimeoutSoftTest < Support::TestCase
   include Support::OnceMore
@@ -45,7 +45,7 @@ class RequestTimeoutSoftTest < Support::TestCase
     server = start("-w", "1", "-t", "2", "--request-timeout-soft", "300ms")
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/slow").status
-    server.wait_for_output(/RequestTimeoutSoft: GET .slow is here: \S.* \(Bontebok::RequestTimeout\)\n.*read/m)
+    server.wait_for_output(/request_timeout_soft: GET .slow is here: \S.* \(Bontebok::RequestTimeout\)\n.*read/m)
     server.wait_for_output(/ensured/)
     assert_equal 200, server.get.status
     assert_equal former, workers(server)
@@ -56,19 +56,19 @@ class RequestTimeoutSoftTest < Support::TestCase
                    "--graceful-timeout", "500ms")
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/stubborn").status
-    server.wait_for_output(/RequestTimeoutSoft: GET .stubborn is here/)
-    server.wait_for_output(/has not answered within RequestTimeout/)
+    server.wait_for_output(/request_timeout_soft: GET .stubborn is here/)
+    server.wait_for_output(/has not answered within request_timeout/)
     wait_for_workers(server, 1, without: former)
   end
 
-  # The client gets a response after RequestTimeout. Later the exception ends the request in the thread. The worker has
+  # The client gets a response after request_timeout. Later the exception ends the request in the thread. The worker has
   # a second thread, so the worker still runs at this time.
   def test_a_soft_limit_above_the_hard_limit_ends_the_request_after_the_response
     server = start("-w", "1", "-t", "2", "--request-timeout-soft", "600ms", "--request-timeout", "200ms")
-    server.wait_for_output(/RequestTimeoutSoft is not below RequestTimeout: its exception/)
+    server.wait_for_output(/request_timeout_soft is not below request_timeout: its exception/)
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/slow").status
-    server.wait_for_output(/RequestTimeoutSoft: GET .slow is here/)
+    server.wait_for_output(/request_timeout_soft: GET .slow is here/)
     server.wait_for_output(/ensured/)
     wait_for_workers(server, 1, without: former)
     refute_match(/killed/, server.output.text)
@@ -105,7 +105,7 @@ class RequestTimeoutSoftTest < Support::TestCase
   def test_the_soft_limit_applies_in_a_single_process
     server = start("-w", "0", "--request-timeout-soft", "300ms")
     assert_equal 504, server.get("/slow").status
-    server.wait_for_output(/RequestTimeoutSoft: GET .slow is here/)
+    server.wait_for_output(/request_timeout_soft: GET .slow is here/)
     assert_equal 200, server.get.status
   end
 

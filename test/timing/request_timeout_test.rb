@@ -5,7 +5,7 @@ require "test_helper"
 require "time"
 require_relative "../integration/support/process_tree"
 
-# Tests RequestTimeout, the limit for the time that the application takes for a request.
+# Tests request_timeout, the limit for the time that the application takes for a request.
 class RequestTimeoutTest < Support::TestCase
   include Support::OnceMore
   include ProcessTree
@@ -44,7 +44,7 @@ class RequestTimeoutTest < Support::TestCase
     server = start("-w", "1", "--graceful-timeout", "1s")
     former = wait_for_workers(server, 1)
     assert_equal 504, server.get("/stuck").status
-    server.wait_for_output(/the application has not answered within RequestTimeout \(504\)/)
+    server.wait_for_output(/the application has not answered within request_timeout \(504\)/)
     server.wait_for_output(/stay_here/)
     server.wait_for_output(/worker \(pid #{former.first}\) hangs in all its threads: it ends within 1 s/)
     wait_for_workers(server, 1, without: former)
@@ -92,7 +92,7 @@ class RequestTimeoutTest < Support::TestCase
     began, name = server.wait_for_output(hung).captures
     assert_in_delta asked, Time.iso8601(began), 0.25
     assert_includes names, name
-    server.wait_for_output(/RequestTimeout: another thread is here: thread bontebok \d #{CLASS}/)
+    server.wait_for_output(/request_timeout: another thread is here: thread bontebok \d #{CLASS}/)
     open_gate
   end
 

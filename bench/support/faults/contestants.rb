@@ -71,8 +71,14 @@ module Bench
 
       # Uses only options that --help shows, so that an older revision can be measured, too.
       def words
-        @words ||= IO.popen([env, RbConfig.ruby, File.join(Bench::Contestants::ROOT, "exe/bontebok"), "--help"], &:read)
-                     .then { |help| WORDS.select { |_key, word| help.match?(/#{word}\b/) } }
+        @words ||= help.then { |help| WORDS.select { |_key, word| help.match?(/#{word}\b/) } }
+      end
+
+      # An older revision has no `--help all`, and prints all options without it.
+      def help
+        [[], ["all"]].map do |topic|
+          IO.popen([env, RbConfig.ruby, File.join(Bench::Contestants::ROOT, "exe/bontebok"), "--help", *topic], &:read)
+        end.join
       end
 
       def restart_file = File.join(@dir, "restart")

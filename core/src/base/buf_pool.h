@@ -1,6 +1,6 @@
-/* buf_pool.h: a pool of read buffers. Each lane (a thread that serves requests) has a pool, and the I/O
- * thread has one. A connection borrows a buffer while the connection holds bytes of a request. The buffer
- * that was returned last is lent first, because it may still be in the CPU cache. */
+/* buf_pool.h: a pool of read buffers. Each lane has a pool, and the I/O thread has one. A connection borrows
+ * a buffer while the connection holds bytes of a request. The buffer that was returned last is lent first,
+ * because it may still be in the CPU cache. */
 #ifndef BB_BUF_POOL_H
 #define BB_BUF_POOL_H
 

@@ -1,6 +1,6 @@
 /* event_ring.h: a small ring of events that wait until the host (the program that calls the core) logs them.
- * Each lane (a thread that serves requests), the I/O thread and the worker have a ring. The size is fixed, so
- * that a client cannot fill the memory. Not for the access log. */
+ * Each lane, the I/O thread and the worker have a ring. The size is fixed, so that a client cannot fill the
+ * memory. Not for the access log. */
 #ifndef BB_EVENT_RING_H
 #define BB_EVENT_RING_H
 

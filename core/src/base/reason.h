@@ -19,7 +19,7 @@
     X(LONG_METHOD, "long_method", 501, BY_CLIENT, "a method of more than 32 bytes")                          \
     X(CONNECT, "connect", 501, BY_CLIENT, "CONNECT: the server is no tunnel")                                \
     X(BAD_TARGET, "bad_target", 400, BY_CLIENT, "the target is neither a path nor a valid URL")              \
-    X(LONG_TARGET, "long_target", 414, BY_CLIENT, "MaxTarget: the target is too long")                       \
+    X(LONG_TARGET, "long_target", 414, BY_CLIENT, "max_target: the target is too long")                      \
     X(BAD_VERSION, "bad_version", 400, BY_CLIENT, "no HTTP version after the target, or a space in it")      \
     X(VERSION, "version", 505, BY_CLIENT, "an HTTP version other than 1.x")                                  \
     /* field lines */                                                                                        \
@@ -29,8 +29,8 @@
     X(FOLDED_LINE, "folded_line", 400, BY_CLIENT, "a field line begins with white space")                    \
     X(SPACE_IN_NAME, "space_in_name", 400, BY_CLIENT, "white space in a field name, or before its colon")    \
     X(BAD_NAME, "bad_name", 400, BY_CLIENT, "a field line without a valid name and a colon")                 \
-    X(LARGE_FIELDS, "large_fields", 431, BY_CLIENT, "MaxFieldBytes: the field lines are too long")           \
-    X(MANY_FIELDS, "many_fields", 431, BY_CLIENT, "MaxFields: too many field lines")                         \
+    X(LARGE_FIELDS, "large_fields", 431, BY_CLIENT, "max_field_bytes: the field lines are too long")         \
+    X(MANY_FIELDS, "many_fields", 431, BY_CLIENT, "max_fields: too many field lines")                        \
     /* fields that the server understands */                                                                 \
     X(NO_HOST, "no_host", 400, BY_CLIENT, "no Host field")                                                   \
     X(TWO_HOSTS, "two_hosts", 400, BY_CLIENT, "two Host fields")                                             \
@@ -48,26 +48,27 @@
     X(LONG_CHUNK_EXTENSION, "long_chunk_extension", 400, BY_CLIENT, "the chunk extensions are too long")     \
     X(BAD_CHUNK_END, "bad_chunk_end", 400, BY_CLIENT, "no line end after the bytes of a chunk")              \
     X(BAD_TRAILER, "bad_trailer", 400, BY_CLIENT, "a trailer line that is not valid")                        \
-    X(LARGE_TRAILERS, "large_trailers", 431, BY_CLIENT, "MaxFieldBytes or MaxFields: too many trailers")     \
-    X(LARGE_BODY, "large_body", 413, BY_CLIENT, "MaxBody: the body is too large")                            \
+    X(LARGE_TRAILERS, "large_trailers", 431, BY_CLIENT, "max_field_bytes or max_fields: too many trailers")  \
+    X(LARGE_BODY, "large_body", 413, BY_CLIENT, "max_body: the body is too large")                           \
     /* time */                                                                                               \
-    X(HEADER_TIMEOUT, "header_timeout", 408, BY_CLIENT, "HeaderTimeout: the head came too slowly")           \
-    X(BODY_TIMEOUT, "body_timeout", 408, BY_CLIENT, "BodyTimeout or MinBodyRate: the body came too slowly")  \
+    X(HEADER_TIMEOUT, "header_timeout", 408, BY_CLIENT, "header_timeout: the head came too slowly")          \
+    X(BODY_TIMEOUT, "body_timeout", 408, BY_CLIENT,                                                          \
+      "body_timeout or min_body_rate: the body came too slowly")                                             \
     X(CLIENT_GONE, "client_gone", 499, BY_CLIENT,                                                            \
       "the client has closed the connection: its request is not served")                                     \
     X(REQUEST_TIMEOUT, "request_timeout", 504, BY_SERVER,                                                    \
-      "the application has not answered within RequestTimeout")                                              \
+      "the application has not answered within request_timeout")                                             \
     /* no room */                                                                                            \
-    X(QUEUE_FULL, "queue_full", 503, BY_SERVER, "MaxQueue: too many requests wait for a worker")             \
-    X(QUEUE_TIMEOUT, "queue_timeout", 503, BY_SERVER, "QueueTimeout: no worker has had time for a request")  \
+    X(QUEUE_FULL, "queue_full", 503, BY_SERVER, "max_queue: too many requests wait for a worker")            \
+    X(QUEUE_TIMEOUT, "queue_timeout", 503, BY_SERVER, "queue_timeout: no worker has had time for a request") \
     X(NO_ROOM, "no_room", 503, BY_SERVER, "no room for more connections: an incomplete request is rejected") \
     X(SLOWEST, "slowest", 408, BY_SERVER, "no room for more connections: the slowest request is ended")      \
     X(SLOWEST_READER, "slowest_reader", 0, BY_SERVER,                                                        \
       "no room for more connections: the slowest reader is reset")                                           \
-    X(SPOOL_FULL, "spool_full", 507, BY_SERVER, "spool: SpoolMax reached")                                   \
+    X(SPOOL_FULL, "spool_full", 507, BY_SERVER, "spool: spool_max reached")                                  \
     X(SPOOL_UNWRITABLE, "spool_unwritable", 507, BY_SERVER,                                                  \
-      "spool: a request body cannot be written to SpoolDir")                                                 \
-    X(NO_SPOOL, "no_spool", 503, BY_SERVER, "spool: no memory, or no file in SpoolDir, for a request body")  \
+      "spool: a request body cannot be written to spool_dir")                                                \
+    X(NO_SPOOL, "no_spool", 503, BY_SERVER, "spool: no memory, or no file in spool_dir, for a request body") \
     /* failures */                                                                                           \
     X(OTHER_WORKER, "other_worker", 503, BY_SERVER,                                                          \
       "a request was passed on by a worker of another version or configuration")                             \

@@ -1,7 +1,6 @@
 /* conn.h: one connection: reads and writes the socket, and stores incomplete requests and unsent responses.
  * No function here waits or uses the poller. Each call returns the next step, and conn->want has the events
- * that the caller waits for. Used by lanes (threads that serve requests) and the I/O thread. The host is the
- * program that calls the core.
+ * that the caller waits for. Used by lanes and the I/O thread. The host is the program that calls the core.
  *
  *     HEAD    -> SERVED  the request is complete
  *             -> BODY    the head is complete, the body is not

@@ -1,7 +1,6 @@
-/* conn_admission.h: limits how many complete requests wait for a lane (a thread that serves requests), and
- * for how long (MaxQueue, QueueTimeout). Used by conn, connection sets (the connections of one lane) and the
- * I/O thread, if one of these options is set, or a path for probes (conn_probe.h). Does not choose the
- * lane. */
+/* conn_admission.h: limits how many complete requests wait for a lane, and for how long (max_queue,
+ * queue_timeout). Used by conn, connection sets (the connections of one lane) and the I/O thread, if one of
+ * these options is set, or a path for probes (conn_probe.h). Does not choose the lane. */
 #ifndef BB_CONN_ADMISSION_H
 #define BB_CONN_ADMISSION_H
 

@@ -51,7 +51,7 @@ enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context
     return bb__conn_flush(conn, context) == BB_EGONE ? BB_CONN_CLOSE : bb__conn_response_done(conn, context);
 }
 
-/* ---- MaxQueue, QueueTimeout ---- */
+/* ---- max_queue, queue_timeout ---- */
 
 /* Returns queue_timeout in seconds, rounded up, or 1 if there is no queue_timeout. After queue_timeout each
  * request that waits now has been served or rejected. */

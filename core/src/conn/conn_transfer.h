@@ -1,6 +1,5 @@
-/* conn_transfer.h: moves a connection through the shared queue to another lane (a thread that serves
- * requests) of any process. A complete request moves with its connection. Used by lanes, the I/O thread and
- * worker_drain.c. */
+/* conn_transfer.h: moves a connection through the shared queue to another lane of any process. A complete
+ * request moves with its connection. Used by lanes, the I/O thread and worker_drain.c. */
 #ifndef BB_CONN_TRANSFER_H
 #define BB_CONN_TRANSFER_H
 

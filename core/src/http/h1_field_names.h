@@ -1,7 +1,7 @@
-/* h1_field_names.h: the table of field names that a lane (a thread that serves requests) has learned. A
- * learned name is recognized by one comparison. Only valid names are learned, so the parser need not check
- * the bytes again. The table starts with common names. Its size is fixed, so that invented names cost no
- * memory. Used by the head parser, which also works without a table.
+/* h1_field_names.h: the table of field names that a lane has learned. A learned name is recognized by one
+ * comparison. Only valid names are learned, so the parser need not check the bytes again. The table starts
+ * with common names. Its size is fixed, so that invented names cost no memory. Used by the head parser, which
+ * also works without a table.
  *
  * A learned name has an id. The id never changes and is the same in any letter case. A client sends its
  * fields in the same order in each request. So for each name the table remembers the spelling of the name

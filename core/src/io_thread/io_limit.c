@@ -1,7 +1,7 @@
-/* io_limit.c: what the I/O thread does if the request of a lane (a thread that serves requests) takes too
- * long. At the soft limit (request_timeout_soft) the I/O thread informs the host (the program that calls the
- * core: Ruby), which can end the request. At the hard limit (request_timeout) the client gets a 504, and the
- * I/O thread informs the host again. The core cannot end a host thread that hangs. See io_work.h. */
+/* io_limit.c: what the I/O thread does if the request of a lane takes too long. At the soft limit
+ * (request_timeout_soft) the I/O thread informs the host (the program that calls the core: Ruby), which can
+ * end the request. At the hard limit (request_timeout) the client gets a 504, and the I/O thread informs the
+ * host again. The core cannot end a host thread that hangs. See io_work.h. */
 #include "http/h1_reply.h"
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
@@ -91,8 +91,8 @@ static void tell(struct bb__io_thread *io, const struct bb__conn *conn, enum bb_
     const char *const texts[] = {
         [BB_RESPONSE_BY_IO] = bb__reasons[BB_REASON_REQUEST_TIMEOUT].text,
         [BB_RESPONSE_CUT] =
-            "the application has not finished its response within RequestTimeout: the connection is closed",
-        [BB_RESPONSE_ENDED] = "the application has answered, but is still busy after RequestTimeout",
+            "the application has not finished its response within request_timeout: the connection is closed",
+        [BB_RESPONSE_ENDED] = "the application has answered, but is still busy after request_timeout",
     };
     struct bb_worker *worker = io->worker;
     bb__event_add(&io->context.events, now == BB_RESPONSE_BY_IO ? 504 : 0, 0, texts[now], conn->peer.address);

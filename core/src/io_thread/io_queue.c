@@ -1,7 +1,7 @@
-/* io_queue.c: applies MaxQueue and QueueTimeout to requests that wait in the accept queues and in the shared
- * queue, while no lane (a thread that serves requests) of any process is idle. This file also takes the
- * connections that were in the accept queues when the worker began to drain (end gracefully). The I/O thread
- * calls these functions while it has the set (all connections) of a busy lane. See io_work.h. */
+/* io_queue.c: applies max_queue and queue_timeout to requests that wait in the accept queues and in the
+ * shared queue, while no lane of any process is idle. This file also takes the connections that were in the
+ * accept queues when the worker began to drain (end gracefully). The I/O thread calls these functions while
+ * it has the set (all connections) of a busy lane. See io_work.h. */
 #include "conn/conn_admission.h"
 #include "io_thread/io_work.h"
 

@@ -1,9 +1,9 @@
-/* io_readers.c: limits how many lanes (threads that serve requests) wait for clients that read slowly. While
- * other requests wait, at most half of all lanes of the server are allowed to wait for clients. For each lane
- * above half, the I/O thread resets one slow client. This is the client that the lane waits for, or a slower
- * client whose unsent bytes are in a file (response_spool.h). All these files share one budget. If the slower
- * client is reset, a part of the budget becomes free. The lane then writes its own bytes to a file, and stops
- * waiting. See io_work.h. */
+/* io_readers.c: limits how many lanes wait for clients that read slowly. While other requests wait, at most
+ * half of all lanes of the server are allowed to wait for clients. For each lane above half, the I/O thread
+ * resets one slow client. This is the client that the lane waits for, or a slower client whose unsent bytes
+ * are in a file (response_spool.h). All these files share one budget. If the slower client is reset, a part
+ * of the budget becomes free. The lane then writes its own bytes to a file, and stops waiting. See
+ * io_work.h. */
 #include "io_thread/io_work.h"
 
 #include <sys/socket.h>
@@ -84,7 +84,7 @@ static bool hold_on(struct bb_lane *lane)
 }
 
 /* Compares the clients whose response is in a file. Returns the slowest, or NULL if there is none. Responses
- * in memory do not matter, because the waiting lane needs room in SpoolDir. */
+ * in memory do not matter, because the waiting lane needs room in spool_dir. */
 static struct bb__conn *slowest_reader(const struct bb__conn_set *set, uint64_t now)
 {
     struct bb__conn *slowest = NULL;

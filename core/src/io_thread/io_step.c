@@ -9,8 +9,8 @@ void bb__io_settle(struct bb__io_thread *io, struct bb_lane *lane, struct bb__co
         bb__conn_set_pass(&lane->set, &io->context, conn, &io->worker->shared.queue);
 }
 
-/* A lane (a thread that serves requests) that wants its set of connections back sleeps until the I/O thread
- * wakes it. The I/O thread holds link.lock, so the lane cannot be freed before the wake-up. */
+/* A lane that wants its set of connections back sleeps until the I/O thread wakes it. The I/O thread holds
+ * link.lock, so the lane cannot be freed before the wake-up. */
 void bb__io_let_go(struct bb_lane *lane)
 {
     if (bb__owner_park(&lane->owner)) return;

@@ -1,11 +1,11 @@
-/* io_thread.c: the loop of the I/O thread. The loop decides when the thread looks at the lanes (threads that
- * serve requests), and which lane's set (all its connections) the thread takes. io_work.c handles one set. A
- * look is one check of all lanes. The thread looks once per tick (BB_TICK to BB_TICK_MAX ms) while lanes have
- * requests. If two looks in a row find the same request on a lane, the request is long, and the thread takes
- * over the lane's set. After BB_QUIET_LOOKS looks without a new request the thread sleeps. A lane wakes the
- * thread when the lane begins a request and other connections may wait for the lane. Before the thread
- * sleeps, it sets `asleep` and then looks once more. A lane begins its request and then reads `asleep`. So
- * either the thread sees the new request, or the lane sees `asleep`. */
+/* io_thread.c: the loop of the I/O thread. The loop decides when the thread looks at the lanes, and which
+ * lane's set (all its connections) the thread takes. io_work.c handles one set. A look is one check of all
+ * lanes. The thread looks once per tick (BB_TICK to BB_TICK_MAX ms) while lanes have requests. If two looks
+ * in a row find the same request on a lane, the request is long, and the thread takes over the lane's set.
+ * After BB_QUIET_LOOKS looks without a new request the thread sleeps. A lane wakes the thread when the lane
+ * begins a request and other connections may wait for the lane. Before the thread sleeps, it sets `asleep`
+ * and then looks once more. A lane begins its request and then reads `asleep`. So either the thread sees the
+ * new request, or the lane sees `asleep`. */
 #include "io_thread/io_work.h"
 #include "system/access_log.h"
 

@@ -1,7 +1,6 @@
-/* io_thread.h: the I/O thread. Each worker has one I/O thread. While a lane (a thread that serves requests)
- * has a long request, the I/O thread handles the lane's set (its connections). It reads, parses, writes,
- * applies timeouts, and passes complete requests on to idle lanes. Used by api/. The I/O thread never runs
- * code of the host (Ruby). */
+/* io_thread.h: the I/O thread. Each worker has one I/O thread. While a lane has a long request, the I/O
+ * thread handles the lane's set (its connections). It reads, parses, writes, applies timeouts, and passes
+ * complete requests on to idle lanes. Used by api/. The I/O thread never runs code of the host (Ruby). */
 #ifndef BB_IO_THREAD_H
 #define BB_IO_THREAD_H
 

@@ -1,7 +1,7 @@
-/* conn_set.h: the set of the connections of one lane (a thread that serves requests). The set also has the
- * poller that reports events of these connections, their timeouts, and a list of ready connections, which
- * wait to be served. A set has one owner at a time: the thread that calls these functions. A look at the
- * poller is one epoll_wait(). The functions do not handle listeners. */
+/* conn_set.h: the set of the connections of one lane. The set also has the poller that reports events of
+ * these connections, their timeouts, and a list of ready connections, which wait to be served. A set has one
+ * owner at a time: the thread that calls these functions. A look at the poller is one epoll_wait(). The
+ * functions do not handle listeners. */
 #ifndef BB_CONN_SET_H
 #define BB_CONN_SET_H
 
@@ -90,7 +90,7 @@ enum bb__received bb__conn_set_receive(struct bb__conn_set *set, struct bb__conn
                                        struct bb__event_pace *lost, struct bb__conn **conn);
 
 /* Sends a connection that has a complete request to the shared queue. If the shared queue has no room, or
- * bb__conn_admit() holds the request, the connection goes to the end of the ready list. If MaxQueue is
+ * bb__conn_admit() holds the request, the connection goes to the end of the ready list. If max_queue is
  * reached, the request is rejected. */
 void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *context, struct bb__conn *conn,
                        const struct bb__shared_queue *shared_queue);

@@ -1,5 +1,5 @@
-/* lane_accept.c: how a lane (a thread that serves requests) accepts connections: when it calls accept4 again,
- * what it does if descriptors run out, and how it stops without losing queued connections. */
+/* lane_accept.c: how a lane accepts connections: when it calls accept4 again, what it does if descriptors run
+ * out, and how it stops without losing queued connections. */
 #include "lane/lane.h"
 
 #include <errno.h>

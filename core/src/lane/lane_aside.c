@@ -1,10 +1,9 @@
 /* lane_aside.c: how a worker stops accepting during out-of-band work (bb_lane_step_aside()). The host (the
  * program that calls the core: Ruby) does this work between two requests. Other workers accept the new
- * connections. For each connection the kernel wakes only one sleeping lane (a thread that serves requests),
- * because of EPOLLEXCLUSIVE. A lane of this worker could not serve the connection while the out-of-band work
- * holds the host's global lock. So the listeners and the shared queue are removed from the epoll sets of all
- * lanes of this worker. The I/O thread and waiting lanes pass on requests of kept-alive connections. See
- * bontebok.h for the contracts. */
+ * connections. For each connection the kernel wakes only one sleeping lane, because of EPOLLEXCLUSIVE. A lane
+ * of this worker could not serve the connection while the out-of-band work holds the host's global lock. So
+ * the listeners and the shared queue are removed from the epoll sets of all lanes of this worker. The I/O
+ * thread and waiting lanes pass on requests of kept-alive connections. See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 int bb_lane_step_aside(struct bb_lane *lane, enum bb_aside when)

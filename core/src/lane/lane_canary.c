@@ -1,6 +1,6 @@
 /* lane_canary.c: while the workers of a new release serve beside the former workers, each group of workers
- * gets its share of the requests on kept-alive connections (canary.h). After a response, a lane (a thread
- * that serves requests) passes the idle connection on if the next request is for the other group.
+ * gets its share of the requests on kept-alive connections (canary.h). After a response, a lane passes the
+ * idle connection on if the next request is for the other group.
  *
  * The kernel may wake a lane of the wrong group for the message. This lane sends the message back, and keeps
  * away from the shared queue for a moment, so that the kernel wakes other lanes. */

@@ -1,6 +1,6 @@
-/* lane_drain.c: how a lane (a thread that serves requests) drains, which means that it ends gracefully. A
- * lane without connections stands by while another lane has a long request. The idle lane serves the requests
- * that come on the busy lane's other connections. */
+/* lane_drain.c: how a lane drains, which means that it ends gracefully. A lane without connections stands by
+ * while another lane has a long request. The idle lane serves the requests that come on the busy lane's other
+ * connections. */
 #include "lane/lane.h"
 
 /* Returns how many ms ago the worker began to drain. Returns 0 if the lane's clock (context.now) still shows
@@ -64,7 +64,7 @@ static bool has_left_something(const struct bb_worker *worker)
 }
 
 /* Each lane looks into the shared queue after it has passed on its last connection, so no request stays
- * there. No lane stands by during the last quarter of GracefulTimeout, because it would be killed together
+ * there. No lane stands by during the last quarter of graceful_timeout, because it would be killed together
  * with the busy lane. */
 static bool stands_by(const struct bb_lane *lane)
 {

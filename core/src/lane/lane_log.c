@@ -1,6 +1,6 @@
-/* lane_log.c: what a lane (a thread that serves requests) writes to the access log: the times of a request,
- * the fields of its response, and how the request ended. The functions are not called if there is no access
- * log. conn_log.c is for rejected requests. */
+/* lane_log.c: what a lane writes to the access log: the times of a request, the fields of its response, and
+ * how the request ended. The functions are not called if there is no access log. conn_log.c is for rejected
+ * requests. */
 #include "lane/lane.h"
 #include "system/access_log.h"
 

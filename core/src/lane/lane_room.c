@@ -1,7 +1,6 @@
-/* lane_room.c: what a lane (a thread that serves requests) does if max_connections is reached or descriptors
- * run out. The lane closes the least useful idle connection. If there is none, it disconnects the slowest
- * client. If no client is slow, it rejects the new connection or stops accepting for a while. Used by
- * lane_accept.c and lane_shared.c.
+/* lane_room.c: what a lane does if max_connections is reached or descriptors run out. The lane closes the
+ * least useful idle connection. If there is none, it disconnects the slowest client. If no client is slow, it
+ * rejects the new connection or stops accepting for a while. Used by lane_accept.c and lane_shared.c.
  *
  * These functions free connections. A caller that still uses a connection passes it as `spared`, and that
  * connection is never freed. */

@@ -1,5 +1,5 @@
-/* lane_shared.c: how a lane (a thread that serves requests) takes connections that were passed on: from the
- * shared queue, where most of the connections have a complete request, and those of ended streams. */
+/* lane_shared.c: how a lane takes connections that were passed on: from the shared queue, where most of the
+ * connections have a complete request, and those of ended streams. */
 #include "lane/lane.h"
 
 #include <stdlib.h>

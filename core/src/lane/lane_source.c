@@ -1,6 +1,6 @@
-/* lane_source.c: which source a lane (a thread that serves requests) serves next if several sources have
- * events. The sources are the listeners and the shared queue. They take turns, because the kernel reports
- * them in the same order each time, and no source shows how long its first connection has waited. */
+/* lane_source.c: which source a lane serves next if several sources have events. The sources are the
+ * listeners and the shared queue. They take turns, because the kernel reports them in the same order each
+ * time, and no source shows how long its first connection has waited. */
 #include "lane/lane.h"
 
 /* Returns the place of a source in the order of turns. The listeners come first, then the shared queue. */

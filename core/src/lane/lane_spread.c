@@ -1,8 +1,8 @@
-/* lane_spread.c: gives each lane (a thread that serves requests) an even share of the new connections. The
- * kernel always wakes the first lane of its wait queue. A lane that leaves the queue and enters it again goes
- * to the end. A lane does this when it has had more requests than the mean (see lead()). Doing this after a
- * fixed number of connections would not make the shares even, because lanes also go to the end for other
- * reasons (set_owner.h), some lanes more often than others. */
+/* lane_spread.c: gives each lane an even share of the new connections. The kernel always wakes the first lane
+ * of its wait queue. A lane that leaves the queue and enters it again goes to the end. A lane does this when
+ * it has had more requests than the mean (see lead()). Doing this after a fixed number of connections would
+ * not make the shares even, because lanes also go to the end for other reasons (set_owner.h), some lanes more
+ * often than others. */
 #include "lane/lane.h"
 
 static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)

@@ -1,6 +1,5 @@
-/* lane_watch.c: adds the sources of a lane (a thread that serves requests) to the lane's epoll set, and
- * removes them. The sources are the listeners and the shared queue. The epoll set has the sources while the
- * lane has room for connections. */
+/* lane_watch.c: adds the sources of a lane to the lane's epoll set, and removes them. The sources are the
+ * listeners and the shared queue. The epoll set has the sources while the lane has room for connections. */
 #include "lane/lane.h"
 
 /* source: NULL: all sources. */

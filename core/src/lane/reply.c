@@ -1,6 +1,6 @@
-/* reply.c: sends the response to the current request of a lane (a thread that serves requests). The bytes
- * from the encoder (h1_reply.h) go to the socket. Bytes that the socket does not take are kept in the
- * connection. If there is no room for these bytes, reply_wait.c waits. See bontebok.h for the contracts. */
+/* reply.c: sends the response to the current request of a lane. The bytes from the encoder (h1_reply.h) go to
+ * the socket. Bytes that the socket does not take are kept in the connection. If there is no room for these
+ * bytes, reply_wait.c waits. See bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* reply.h: the response to the current request of a lane (a thread that serves requests). reply.c sends it.
- * The host is the program that calls the core. lane.h includes this file. */
+/* reply.h: the response to the current request of a lane. reply.c sends it. The host is the program that
+ * calls the core. lane.h includes this file. */
 #ifndef BB_REPLY_H
 #define BB_REPLY_H
 

@@ -1,9 +1,8 @@
 /* reply_gather.c: gathers the small parts of a response that a host (the program that calls the core) writes
  * one after the other. The first part is sent at once. A part that follows within BB_GATHER_TIME stays in
  * `staged`. It is sent when `staged` is full, when the host flushes or ends the response, or after
- * BB_GATHER_TIME, by the lane (a thread that serves requests) with its next part, or else by the I/O thread.
- * So the lane makes few system calls, and no part waits for long, even if the host computes for minutes
- * before its next part. */
+ * BB_GATHER_TIME, by the lane with its next part, or else by the I/O thread. So the lane makes few system
+ * calls, and no part waits for long, even if the host computes for minutes before its next part. */
 #include "lane/lane.h"
 
 #include <stdatomic.h>

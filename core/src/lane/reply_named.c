@@ -129,7 +129,7 @@ static void tell(struct bb_lane *lane, int status, int error)
     struct bb_event event = {.status = status,
                              .error = error == EXDEV ? 0 : error,
                              .text = error == EXDEV
-                                         ? "X-Sendfile: the file is outside of the directories of XSendfile"
+                                         ? "X-Sendfile: the file is outside of the directories of x_sendfile"
                                          : "X-Sendfile: the file cannot be sent"};
     memcpy(event.peer, lane->current->peer.address, sizeof event.peer);
     bb__event_add_paced(&lane->context.events, &lane->paces.unnamed, lane->context.now, &event);

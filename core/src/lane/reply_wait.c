@@ -1,8 +1,8 @@
-/* reply_wait.c: how a lane (a thread that serves requests) waits for the client of its request. The lane
- * first waits for a millisecond or two (BB_MOMENT), because writing the unsent bytes to a file costs more. If
- * neither memory nor the spool has room for the unsent bytes, the lane waits until there is room. Before a
- * hijack the lane waits until all bytes are sent. The I/O thread ends these two waits if other requests need
- * the lane (io_readers.c). See bontebok.h for the contracts. */
+/* reply_wait.c: how a lane waits for the client of its request. The lane first waits for a millisecond or two
+ * (BB_MOMENT), because writing the unsent bytes to a file costs more. If neither memory nor the spool has
+ * room for the unsent bytes, the lane waits until there is room. Before a hijack the lane waits until all
+ * bytes are sent. The I/O thread ends these two waits if other requests need the lane (io_readers.c). See
+ * bontebok.h for the contracts. */
 #include "lane/lane.h"
 
 #include <limits.h>

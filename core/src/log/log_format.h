@@ -1,6 +1,6 @@
 /* log_format.h: the format of an access log, compiled from Apache's notation into a list of small steps. The
- * format is compiled once and then never changes. All lanes (threads that serve requests) share the format.
- * log_line.c makes lines with it. Uses no files and no clocks.
+ * format is compiled once and then never changes. All lanes share the format. log_line.c makes lines with it.
+ * Uses no files and no clocks.
  *
  *     "%h %{Referer}i\n"      PEER  TEXT " "  REQUEST_FIELD "Referer"  TEXT "\n"
  */

@@ -1,6 +1,6 @@
 /* poller.h: wraps epoll (poller_epoll.c), or poll() where the switch BB_PORTABLE is set (poller_poll.c);
- * level-triggered. A poller has the descriptors that a lane (a thread that serves requests) or the I/O thread
- * waits for. The caller gives a tag with each descriptor, and the events of the descriptor carry this tag. */
+ * level-triggered. A poller has the descriptors that a lane or the I/O thread waits for. The caller gives a
+ * tag with each descriptor, and the events of the descriptor carry this tag. */
 #ifndef BB_POLLER_H
 #define BB_POLLER_H
 

@@ -1,5 +1,5 @@
 /* wakeup.h: a descriptor that one thread makes readable to wake another thread. An eventfd, or a pipe where
- * the switch BB_PORTABLE is set. Used by lanes (threads that serve requests), the I/O thread and the host. */
+ * the switch BB_PORTABLE is set. Used by lanes, the I/O thread and the host. */
 #ifndef BB_WAKEUP_H
 #define BB_WAKEUP_H
 

@@ -1,7 +1,7 @@
-/* lane_detach.c: connections that leave their lane (a thread that serves requests) before the request ends.
- * The host (the program that calls the core) gets another descriptor of the socket. The lane keeps its own
- * descriptor until the request ends. Otherwise the number could belong to another connection while the I/O
- * thread still uses it. See bontebok_stream.h for the contracts. */
+/* lane_detach.c: connections that leave their lane before the request ends. The host (the program that calls
+ * the core) gets another descriptor of the socket. The lane keeps its own descriptor until the request ends.
+ * Otherwise the number could belong to another connection while the I/O thread still uses it. See
+ * bontebok_stream.h for the contracts. */
 #include "sockets/descriptor.h"
 #include "stream/request_read.h"
 #include "stream/stream.h"

@@ -1,7 +1,7 @@
-/* stream.c: the rest of a response that has left its lane (a thread that serves requests). The host (the
- * program that calls the core) writes the parts from any thread. Bytes that the socket does not take stay in
- * `out`, and the host waits. Neither lanes nor the I/O thread use a stream. See bontebok_stream.h for the
- * contracts, and reply.c for responses that end with their request. */
+/* stream.c: the rest of a response that has left its lane. The host (the program that calls the core) writes
+ * the parts from any thread. Bytes that the socket does not take stay in `out`, and the host waits. Neither
+ * lanes nor the I/O thread use a stream. See bontebok_stream.h for the contracts, and reply.c for responses
+ * that end with their request. */
 #include "stream/stream.h"
 
 #include "conn/conn_transfer.h"

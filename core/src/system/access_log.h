@@ -1,6 +1,6 @@
-/* access_log.h: a buffer for the access log lines of one lane (a thread that serves requests) or of the I/O
- * thread. Several lines are written at once to the worker's target (log_sink.h). Lines that the target does
- * not take stay in the buffer. If the buffer is full, new lines are lost. log_line.h makes the lines.
+/* access_log.h: a buffer for the access log lines of one lane or of the I/O thread. Several lines are written
+ * at once to the worker's target (log_sink.h). Lines that the target does not take stay in the buffer. If the
+ * buffer is full, new lines are lost. log_line.h makes the lines.
  *
  *     lines                          len             BB_LOG_BUFFER
  *       |  whole lines, oldest first  |     room      |

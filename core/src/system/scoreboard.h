@@ -1,8 +1,8 @@
-/* scoreboard.h: shows what the lanes (threads that serve requests) of all processes of a server are doing.
- * Each lane has a slot in shared memory, which all processes read without a lock. The lane's process writes
- * the slot. Other processes only change `idle` (enum bb__scoreboard_idle) and clear the slots of dead
- * processes. The slot of a killed process may be out of date, but nothing depends on such a slot. Used by
- * lanes and I/O threads. The host (the program that calls the core) uses bontebok_scoreboard.h. */
+/* scoreboard.h: shows what the lanes of all processes of a server are doing. Each lane has a slot in shared
+ * memory, which all processes read without a lock. The lane's process writes the slot. Other processes only
+ * change `idle` (enum bb__scoreboard_idle) and clear the slots of dead processes. The slot of a killed
+ * process may be out of date, but nothing depends on such a slot. Used by lanes and I/O threads. The host
+ * (the program that calls the core) uses bontebok_scoreboard.h. */
 #ifndef BB_SCOREBOARD_H
 #define BB_SCOREBOARD_H
 

@@ -1,7 +1,7 @@
-/* set_owner.h: who owns a lane's set of connections: the lane (a thread that serves requests) or, while the
- * lane has a long request, the I/O thread. The state is in one atomic word. Each change of the word is one
- * atomic operation, so the new owner sees all writes of the previous owner. Used by lanes and the I/O thread.
- * This file does not use the set itself. The host is the program that calls the core.
+/* set_owner.h: who owns a lane's set of connections: the lane or, while the lane has a long request, the I/O
+ * thread. The state is in one atomic word. Each change of the word is one atomic operation, so the new owner
+ * sees all writes of the previous owner. Used by lanes and the I/O thread. This file does not use the set
+ * itself. The host is the program that calls the core.
  *
  *     state      owner of the set                              next state (thread: function)
  *     IDLE       the lane                                      BUSY (lane: begin, join),

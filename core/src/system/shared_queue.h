@@ -1,8 +1,8 @@
 /* shared_queue.h: a queue that the processes of a server share. A message has some bytes and some
  * descriptors. The kernel holds the messages, first in, first out, even after the sender has died. Any thread
  * of any process may send and receive. Where the switch BB_PORTABLE is set, the queue is in the memory of one
- * process (shared_queue_local.c). Used by lanes (threads that serve requests) and I/O threads.
- * conn_transfer.c puts connections into messages. */
+ * process (shared_queue_local.c). Used by lanes and I/O threads. conn_transfer.c puts connections into
+ * messages. */
 #ifndef BB_SHARED_QUEUE_H
 #define BB_SHARED_QUEUE_H
 

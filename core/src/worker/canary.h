@@ -1,8 +1,8 @@
 /* canary.h: the workers of a new release that serve beside the former workers, until they are compared. Both
- * groups get shares of the requests on kept-alive connections, in proportion to their lanes (threads that
- * serve requests). After each response, a lane decides which group serves the connection's next request. So
- * the decisions have the right shares, even if some connections have many requests and others have few. The
- * decisions are counted on the scoreboard. See bb_scoreboard_share_with(). */
+ * groups get shares of the requests on kept-alive connections, in proportion to their lanes. After each
+ * response, a lane decides which group serves the connection's next request. So the decisions have the right
+ * shares, even if some connections have many requests and others have few. The decisions are counted on the
+ * scoreboard. See bb_scoreboard_share_with(). */
 #ifndef BB_CANARY_H
 #define BB_CANARY_H
 

@@ -1,5 +1,5 @@
-/* conn_context.c: opens and closes the data that a lane (a thread that serves requests) or the I/O thread
- * uses for all of its connections. See worker.h. */
+/* conn_context.c: opens and closes the data that a lane or the I/O thread uses for all of its connections.
+ * See worker.h. */
 #include "conn/conn_probe.h"
 #include "system/access_log.h"
 #include "worker/worker.h"

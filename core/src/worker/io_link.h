@@ -1,5 +1,5 @@
-/* io_link.h: the part of the worker's I/O thread (io_thread/io_thread.h) that the worker and its lanes
- * (threads that serve requests) use. The I/O thread owns struct bb__io_link. */
+/* io_link.h: the part of the worker's I/O thread (io_thread/io_thread.h) that the worker and its lanes use.
+ * The I/O thread owns struct bb__io_link. */
 #ifndef BB_IO_LINK_H
 #define BB_IO_LINK_H
 

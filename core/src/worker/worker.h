@@ -1,7 +1,7 @@
-/* worker.h: the data that the lanes (threads that serve requests) of one process share: settings, listeners,
- * budgets, and whether the worker drains (ends gracefully). The worker outlives its lanes, and all lanes read
- * it. Fields that change are atomic, or the lock guards them. The host is the program that calls the core. A
- * set is the connections of one lane, together with their poller. */
+/* worker.h: the data that the lanes of one process share: settings, listeners, budgets, and whether the
+ * worker drains (ends gracefully). The worker outlives its lanes, and all lanes read it. Fields that change
+ * are atomic, or the lock guards them. The host is the program that calls the core. A set is the connections
+ * of one lane, together with their poller. */
 #ifndef BB_WORKER_H
 #define BB_WORKER_H
 

@@ -1,8 +1,7 @@
 /* worker_drain.c: how a worker begins to drain (to end gracefully). The thread that calls bb_worker_drain()
- * closes the listeners, even while all lanes (threads that serve requests) are busy. So the next server finds
- * the address free, and no client connects to a server that ends. With BB_QUEUE_TAKE the thread first accepts
- * the queued connections. With BB_QUEUE_LEAVE other workers accept these connections. See bontebok.h for the
- * contract. */
+ * closes the listeners, even while all lanes are busy. So the next server finds the address free, and no
+ * client connects to a server that ends. With BB_QUEUE_TAKE the thread first accepts the queued connections.
+ * With BB_QUEUE_LEAVE other workers accept these connections. See bontebok.h for the contract. */
 #include "conn/conn_transfer.h"
 #include "sockets/descriptor.h"
 #include "worker/worker.h"

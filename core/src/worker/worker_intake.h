@@ -1,7 +1,6 @@
-/* worker_intake.h: the part of a lane (a thread that serves requests) that the worker uses. A lane takes
- * connections from its sources: the listeners and the shared queue. The sources are in the lane's epoll set
- * while the lane waits for connections. struct bb__intake is a member of struct bb_lane, and is in the
- * worker's list of lanes. */
+/* worker_intake.h: the part of a lane that the worker uses. A lane takes connections from its sources: the
+ * listeners and the shared queue. The sources are in the lane's epoll set while the lane waits for
+ * connections. struct bb__intake is a member of struct bb_lane, and is in the worker's list of lanes. */
 #ifndef BB_WORKER_INTAKE_H
 #define BB_WORKER_INTAKE_H
 

@@ -1,7 +1,6 @@
 /* worker_linger.c: the connections of ended streams, whose clients may still send. A stream ends in any
- * thread of the host (the program that calls the core), which must not wait for the client. So a lane (a
- * thread that serves requests) or the I/O thread takes the connection, and lets it linger (RFC 9112 9.6). See
- * worker.h. */
+ * thread of the host (the program that calls the core), which must not wait for the client. So a lane or the
+ * I/O thread takes the connection, and lets it linger (RFC 9112 9.6). See worker.h. */
 #include "worker/worker.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* memory_test.c: each memory allocation of a worker, of a lane (a thread that serves requests) and of a
- * request fails once. Nothing crashes or leaks, no client gets a wrong response, and the lane serves the next
- * client. */
+/* memory_test.c: each memory allocation of a worker, of a lane and of a request fails once. Nothing crashes
+ * or leaks, no client gets a wrong response, and the lane serves the next client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

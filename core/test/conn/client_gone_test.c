@@ -45,8 +45,8 @@ static struct bb__conn *left_by(struct client *client, enum way way)
     return conn;
 }
 
-/* Puts the connection into the shared queue for another lane (a thread that serves requests). The I/O thread
- * does this. A lane that has several requests does this, too. */
+/* Puts the connection into the shared queue for another lane. The I/O thread does this. A lane that has
+ * several requests does this, too. */
 static void pass_on(struct host *host, struct bb__conn *conn)
 {
     struct bb_lane *lane = host->lane;

@@ -1,5 +1,5 @@
-/* conn_admission_test.c: what happens to a complete request if all lanes (threads that serve requests) are
- * busy. io_queue_test.c tests this with real lanes. */
+/* conn_admission_test.c: what happens to a complete request if all lanes are busy. io_queue_test.c tests this
+ * with real lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

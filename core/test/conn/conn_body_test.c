@@ -256,7 +256,7 @@ static void test_spool_max_limits_all_bodies_together(void **state)
     assert_int_equal(spooled(host), 300 * 1000);
 
     second = client_new(host);
-    say_length_head(second, 200 * 1000 + 1); /* Content-Length alone exceeds SpoolMax */
+    say_length_head(second, 200 * 1000 + 1); /* Content-Length alone exceeds spool_max */
     assert_response(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);
@@ -271,7 +271,7 @@ static void test_spool_max_limits_all_bodies_together(void **state)
     client_free(second);
 
     second = client_new(host);
-    client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* the size of the chunk alone exceeds SpoolMax */
+    client_say(second, CHUNKED "ffffffffffffffff\r\n"); /* the size of the chunk alone exceeds spool_max */
     assert_response(second, 507, NULL);
     assert_end(second);
     assert_one_events(host, 507, 0);

@@ -1,6 +1,5 @@
-/* conn_busy_test.c: timeouts of clients while the lane (the thread that serves their requests) is busy. Bytes
- * that come while the lane is busy are in time, even if the lane reads them after the timeout. The tests use
- * a fake clock. */
+/* conn_busy_test.c: timeouts of clients while the lane is busy. Bytes that come while the lane is busy are in
+ * time, even if the lane reads them after the timeout. The tests use a fake clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

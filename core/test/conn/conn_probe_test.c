@@ -1,5 +1,5 @@
-/* conn_probe_test.c: requests for ready_path and live_path, to which the core itself responds. The lane
- * (thread that serves requests) is idle, so it reads the requests itself. io_probe_test.c has busy lanes. */
+/* conn_probe_test.c: requests for ready_path and live_path, to which the core itself responds. The lane is
+ * idle, so it reads the requests itself. io_probe_test.c has busy lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

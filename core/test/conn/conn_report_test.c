@@ -52,11 +52,11 @@ static void test_a_rejection_is_reported_with_its_reason(void **state)
         {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2: the server speaks HTTP/1", 505, true},
         {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
          "a transfer coding other than chunked", 501, true},
-        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", "MaxBody: the body is too large", 413,
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", "max_body: the body is too large", 413,
          true},
         {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx", "a chunk without a valid size",
          400, true},
-        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", "spool: SpoolMax reached", 507, false},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n", "spool: spool_max reached", 507, false},
     };
     struct bb_settings settings = host_settings();
     settings.max_body = 10;
@@ -84,17 +84,17 @@ static void test_each_failure_of_the_spool_has_its_own_reports(void **state)
     settings.spool_max = 500 * 1000;
     struct host *host = host_new(&settings, AF_UNIX);
     for (int i = 0; i < 3; i++) ask(host, too_much, 507);
-    assert_event(host, 507, false, "spool: SpoolMax reached", 0);
+    assert_event(host, 507, false, "spool: spool_max reached", 0);
 
     fail_file.tmpfile_error = EMFILE;
     for (int i = 0; i < 2; i++) ask(host, too_large, 503);
     assert_int_equal(host->events[0].error, EMFILE);
-    assert_event(host, 503, false, "spool: no memory, or no file in SpoolDir, for a request body", 0);
+    assert_event(host, 503, false, "spool: no memory, or no file in spool_dir, for a request body", 0);
     fail_file.tmpfile_error = 0;
     fail_file_full(0, EIO);
     for (int i = 0; i < 2; i++) ask(host, too_large, 507);
     assert_int_equal(host->events[0].error, EIO);
-    assert_event(host, 507, false, "spool: a request body cannot be written to SpoolDir", 0);
+    assert_event(host, 507, false, "spool: a request body cannot be written to spool_dir", 0);
     fail_file_off();
 
     fake_clock_advance(1000);
@@ -124,7 +124,7 @@ static void test_a_flood_is_reported_once_per_second(void **state)
     host_free(host);
 }
 
-/* The lane (thread that serves requests) wakes up for the report, although no client wakes it. */
+/* The lane wakes up for the report, although no client wakes it. */
 static void test_the_rest_is_reported_after_a_second(void **state)
 {
     (void)state;

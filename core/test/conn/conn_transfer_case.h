@@ -1,5 +1,5 @@
-/* conn_transfer_case.h: support for tests that move a connection from one lane (a thread that serves
- * requests) to another lane through the shared queue. Two connection contexts stand for the two lanes. */
+/* conn_transfer_case.h: support for tests that move a connection from one lane to another lane through the
+ * shared queue. Two connection contexts stand for the two lanes. */
 #ifndef BB_TEST_CONN_TRANSFER_CASE_H
 #define BB_TEST_CONN_TRANSFER_CASE_H
 

@@ -1,6 +1,5 @@
-/* conn_transfer_fail_test.c: a connection that cannot move to another lane (a thread that serves requests)
- * stays as it is. If a connection does not arrive whole, the receiver resets it. Neither lane leaks memory or
- * descriptors. */
+/* conn_transfer_fail_test.c: a connection that cannot move to another lane stays as it is. If a connection
+ * does not arrive whole, the receiver resets it. Neither lane leaks memory or descriptors. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

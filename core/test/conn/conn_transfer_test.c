@@ -1,5 +1,5 @@
-/* conn_transfer_test.c: a connection that moves to another lane (a thread that serves requests) through the
- * shared queue arrives whole. conn_transfer_fail_test.c tests the failures. */
+/* conn_transfer_test.c: a connection that moves to another lane through the shared queue arrives whole.
+ * conn_transfer_fail_test.c tests the failures. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

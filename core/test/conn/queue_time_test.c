@@ -101,8 +101,7 @@ static void test_a_wait_of_less_than_a_tick_counts_as_zero(void **state)
     free_all(host, clients, 4);
 }
 
-/* The lane (the thread that serves requests) accepts a connection and serves its request. After that, the
- * lane accepts the next connection. */
+/* The lane accepts a connection and serves its request. After that, the lane accepts the next connection. */
 static void test_the_time_of_a_new_connection_begins_when_it_is_accepted(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* io_case.h: support for tests of the I/O thread. Starts lanes (threads that serve requests) with
- * connections. One lane is busy until the test calls unblock(). */
+/* io_case.h: support for tests of the I/O thread. Starts lanes with connections. One lane is busy until the
+ * test calls unblock(). */
 #ifndef BB_TEST_IO_CASE_H
 #define BB_TEST_IO_CASE_H
 

@@ -1,6 +1,6 @@
-/* io_drain_test.c: a drain (graceful shutdown) while one lane (a thread that serves requests) is busy. Other
- * lanes of its worker and lanes of another worker serve the connections of the busy lane. All lanes end when
- * no connection is left. `make tsan` runs this test under ThreadSanitizer. */
+/* io_drain_test.c: a drain (graceful shutdown) while one lane is busy. Other lanes of its worker and lanes of
+ * another worker serve the connections of the busy lane. All lanes end when no connection is left. `make
+ * tsan` runs this test under ThreadSanitizer. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -176,7 +176,7 @@ static void test_a_worker_that_goes_on_serving_is_not_waited_for(void **state)
     drains_beside(false, &settings);
 }
 
-/* The other process is killed after GracefulTimeout. The lanes of this worker must end earlier. */
+/* The other process is killed after graceful_timeout. The lanes of this worker must end earlier. */
 static void test_lanes_end_before_a_worker_that_does_not_finish_is_killed(void **state)
 {
     (void)state;

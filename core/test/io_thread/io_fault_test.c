@@ -16,8 +16,7 @@
 #include "support/fail_socket.h"
 #include "support/fake_clock.h"
 
-/* A busy lane (a thread that serves requests), one of its connections, and a struct bb__io_thread without a
- * running thread. */
+/* A busy lane, one of its connections, and a struct bb__io_thread without a running thread. */
 struct scene {
     struct host *host;
     struct bb__io_thread io;

@@ -1,5 +1,5 @@
-/* io_full_test.c: MaxQueue: how many requests may wait while all lanes (threads that serve requests) are
- * busy. `make timing` runs this test, also under ThreadSanitizer. */
+/* io_full_test.c: max_queue: how many requests may wait while all lanes are busy. `make timing` runs this
+ * test, also under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void test_one_request_more_than_max_queue_is_rejected(void **state)
 }
 
 /* Requests that do not fit into the shared queue stay in the worker's memory. These requests also count
- * towards MaxQueue. */
+ * towards max_queue. */
 static void test_requests_without_room_in_the_shared_queue_count(void **state)
 {
     (void)state;

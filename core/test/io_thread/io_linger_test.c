@@ -1,5 +1,5 @@
-/* io_linger_test.c: a stream (a response that outlives its request) ends while the lane (a thread that serves
- * requests) is busy. The I/O thread reads what the stream's client still sends. */
+/* io_linger_test.c: a stream (a response that outlives its request) ends while the lane is busy. The I/O
+ * thread reads what the stream's client still sends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* io_probe_test.c: requests for ready_path and live_path while the host works in all lanes (threads that
- * serve requests). `make tsan` runs this test under ThreadSanitizer. */
+/* io_probe_test.c: requests for ready_path and live_path while the host works in all lanes. `make tsan` runs
+ * this test under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* io_queue_test.c: QueueTimeout: how long requests may wait while all lanes (threads that serve requests) are
- * busy. `make tsan` runs this test under ThreadSanitizer. */
+/* io_queue_test.c: queue_timeout: how long requests may wait while all lanes are busy. `make tsan` runs this
+ * test under ThreadSanitizer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,8 +50,8 @@ static void test_a_request_that_is_left_to_a_stopped_process_is_rejected(void **
     end(&rush, 2);
 }
 
-/* The frozen process does not accept the new connection. limit 0 tests QueueTimeout, limit 1 tests
- * MaxQueue. */
+/* The frozen process does not accept the new connection. limit 0 tests queue_timeout, limit 1 tests
+ * max_queue. */
 static void test_a_new_connection_is_not_left_to_a_stopped_process(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* io_readers_test.c: lanes (threads that serve requests) that wait for slow clients, and what happens when
- * other requests need these lanes. The test moves the core's clock ahead, but the kernel waits in real time.
- * `make timing` runs this test, also under ThreadSanitizer. */
+/* io_readers_test.c: lanes that wait for slow clients, and what happens when other requests need these lanes.
+ * The test moves the core's clock ahead, but the kernel waits in real time. `make timing` runs this test,
+ * also under ThreadSanitizer. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

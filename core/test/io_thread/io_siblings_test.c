@@ -1,6 +1,6 @@
-/* io_siblings_test.c: a worker with a busy lane (a thread that serves requests), and other processes. Tests
- * when the worker pauses accepting, and which connections it puts into the shared queue when it drains. `make
- * tsan` runs this test under ThreadSanitizer. */
+/* io_siblings_test.c: a worker with a busy lane, and other processes. Tests when the worker pauses accepting,
+ * and which connections it puts into the shared queue when it drains. `make tsan` runs this test under
+ * ThreadSanitizer. */
 #include <poll.h>
 #include <sched.h>
 #include <setjmp.h>

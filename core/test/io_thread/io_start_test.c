@@ -1,5 +1,5 @@
-/* io_start_test.c: the start of a worker, its I/O thread and its lanes (threads that serve requests). If the
- * start fails, errno has the reason. */
+/* io_start_test.c: the start of a worker, its I/O thread and its lanes. If the start fails, errno has the
+ * reason. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -80,7 +80,7 @@ static void test_a_request_gets_the_time_of_a_stop_on_top(void **state)
     assert_int_equal(lanes_finish(&lanes), 1);
 }
 
-/* The lane (the thread that serves requests) is busy, so the I/O thread checks the timeouts of the upload. */
+/* The lane is busy, so the I/O thread checks the timeouts of the upload. */
 static void test_a_stop_does_not_count_for_an_upload_of_the_io_thread(void **state)
 {
     (void)state;

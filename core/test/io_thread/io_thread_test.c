@@ -1,6 +1,5 @@
-/* io_thread_test.c: while a lane (a thread that serves requests) is busy, the I/O thread watches the lane's
- * other connections. Idle lanes serve the requests of these connections. `make tsan` runs this test under
- * ThreadSanitizer. */
+/* io_thread_test.c: while a lane is busy, the I/O thread watches the lane's other connections. Idle lanes
+ * serve the requests of these connections. `make tsan` runs this test under ThreadSanitizer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

@@ -69,8 +69,8 @@ static const char *label(void)
     return lane.label;
 }
 
-/* The lane (the thread that serves the request) has no other connection, so the lane does not hand its
- * connection set to the I/O thread during a request. */
+/* The lane has no other connection, so the lane does not hand its connection set to the I/O thread during a
+ * request. */
 static void test_the_request_of_a_lane_that_is_alone_is_shown(void **state)
 {
     (void)state;

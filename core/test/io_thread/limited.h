@@ -1,5 +1,5 @@
-/* limited.h: support for tests of time limits of requests. Lanes (threads that serve requests) whose requests
- * have a limit, and a client whose request blocks a lane. */
+/* limited.h: support for tests of time limits of requests. Lanes whose requests have a limit, and a client
+ * whose request blocks a lane. */
 #ifndef BB_TEST_LIMITED_H
 #define BB_TEST_LIMITED_H
 
@@ -29,8 +29,8 @@ static inline int blocked_with(struct lanes *lanes, const char *request)
     return fd;
 }
 
-/* Sends a request and waits until it is served. The worker must have only one lane (a thread that serves
- * requests). The clocks stand still, so the request reaches no limit. */
+/* Sends a request and waits until it is served. The worker must have only one lane. The clocks stand still,
+ * so the request reaches no limit. */
 static inline bool is_served_at_once(const struct lanes *lanes, int fd, const char *target)
 {
     hold_clocks();

@@ -1,5 +1,5 @@
-/* rush.h: support for tests of requests that wait or are rejected. All lanes (threads that serve requests) of
- * a worker are busy, and clients wait. */
+/* rush.h: support for tests of requests that wait or are rejected. All lanes of a worker are busy, and
+ * clients wait. */
 #ifndef BB_TEST_RUSH_H
 #define BB_TEST_RUSH_H
 

@@ -1,4 +1,4 @@
-/* drain_case.h: shared by the tests of lanes (threads that serve requests) that end gracefully. */
+/* drain_case.h: shared by the tests of lanes that end gracefully. */
 #ifndef BB_TEST_DRAIN_CASE_H
 #define BB_TEST_DRAIN_CASE_H
 

@@ -1,6 +1,5 @@
-/* lane_drain_test.c: requests in flight and idle connections when one lane (a thread that serves requests)
- * drains, that is, ends gracefully. lane_queue_test.c tests queued connections. worker_test.c tests several
- * lanes. */
+/* lane_drain_test.c: requests in flight and idle connections when one lane drains, that is, ends gracefully.
+ * lane_queue_test.c tests queued connections. worker_test.c tests several lanes. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

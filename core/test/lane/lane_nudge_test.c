@@ -1,6 +1,5 @@
-/* lane_nudge_test.c: the kernel wakes only one sleeping lane (a thread that serves requests) for an event. If
- * this lane is busy or its process is dead, a nudge (an empty message in the shared queue) wakes another
- * lane. */
+/* lane_nudge_test.c: the kernel wakes only one sleeping lane for an event. If this lane is busy or its
+ * process is dead, a nudge (an empty message in the shared queue) wakes another lane. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>

@@ -12,9 +12,8 @@
 #include "support/fake_clock.h"
 #include "support/few_descriptors.h"
 
-/* Two lanes (threads that serve requests) share the descriptors. One lane has most of the connections, is
- * busy, and closes no connection. The other lane still must not use the descriptors reserved for the
- * application. */
+/* Two lanes share the descriptors. One lane has most of the connections, is busy, and closes no connection.
+ * The other lane still must not use the descriptors reserved for the application. */
 static void test_a_lane_with_few_connections_leaves_the_reserve_alone(void **state)
 {
     (void)state;

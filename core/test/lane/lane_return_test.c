@@ -1,7 +1,7 @@
-/* lane_return_test.c: a lane (a thread that serves requests) finishes a request while the I/O thread is in
- * the middle of a step with the connections of this lane. A step may be slow, for example because it writes
- * to a disk. Only bb_lane_wait() and bb_lane_free() wait for the end of the step. No I/O thread runs in this
- * test. The test itself calls the functions that an I/O thread would call. */
+/* lane_return_test.c: a lane finishes a request while the I/O thread is in the middle of a step with the
+ * connections of this lane. A step may be slow, for example because it writes to a disk. Only bb_lane_wait()
+ * and bb_lane_free() wait for the end of the step. No I/O thread runs in this test. The test itself calls the
+ * functions that an I/O thread would call. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* lane_room_test.c: new connections when there is no room: which connection is closed, and which clients
- * wait. No lane (a thread that serves requests) may spin, and no client may starve. */
+ * wait. No lane may spin, and no client may starve. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
-/* lane_scoreboard_test.c: the scoreboard (memory that all processes share). Each lane (a thread that serves
- * requests) has a slot on it. Tests what a lane shows in its slot while it serves, and how it reads the slots
- * of other lanes. */
+/* lane_scoreboard_test.c: the scoreboard (memory that all processes share). Each lane has a slot on it. Tests
+ * what a lane shows in its slot while it serves, and how it reads the slots of other lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

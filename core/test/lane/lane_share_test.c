@@ -1,5 +1,5 @@
-/* lane_share_test.c: a lane (a thread that serves requests) finds several requests in one poll: which
- * requests it serves, which requests it puts into the shared queue, and in which order. */
+/* lane_share_test.c: a lane finds several requests in one poll: which requests it serves, which requests it
+ * puts into the shared queue, and in which order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* lane_slow_test.c: clients that send or read slowly when there is no room for more connections. The lane
- * (the thread that serves requests) closes the slowest connections, at most ten per second. A new client with
- * a whole request is served within a second. A connection that was passed on waits for a descriptor. */
+ * closes the slowest connections, at most ten per second. A new client with a whole request is served within
+ * a second. A connection that was passed on waits for a descriptor. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* lane_spread_test.c: when a lane (a thread that serves requests) leaves the next connections to other
- * lanes. */
+/* lane_spread_test.c: when a lane leaves the next connections to other lanes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* lane_test.c: the life of a lane (a thread that serves requests): which connection has the next turn, what
- * wakes a lane, and the end of a lane with connections in each state. */
+/* lane_test.c: the life of a lane: which connection has the next turn, what wakes a lane, and the end of a
+ * lane with connections in each state. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* lane_turns_test.c: a lane (a thread that serves requests) that always has work. The lane lets other threads
- * have the host's lock (Ruby's global lock), and sends unsent bytes before it serves the next request. */
+/* lane_turns_test.c: a lane that always has work. The lane lets other threads have the host's lock (Ruby's
+ * global lock), and sends unsent bytes before it serves the next request. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

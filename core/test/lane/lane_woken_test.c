@@ -1,6 +1,6 @@
-/* lane_woken_test.c: a lane (a thread that serves requests) has been woken, but still waits for the host's
- * lock (Ruby's global lock), which another thread has. Idle lanes serve the requests that have come to this
- * lane. `make tsan` runs this test under ThreadSanitizer. */
+/* lane_woken_test.c: a lane has been woken, but still waits for the host's lock (Ruby's global lock), which
+ * another thread has. Idle lanes serve the requests that have come to this lane. `make tsan` runs this test
+ * under ThreadSanitizer. */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* reply_full_test.c: responses that neither memory nor the spool (temporary files) has room for. The lane
- * (the thread that serves the request) waits for the client. No byte may be lost or sent twice. If memory
- * cannot be allocated, a response that the client has begun to read must not look whole. */
+ * waits for the client. No byte may be lost or sent twice. If memory cannot be allocated, a response that the
+ * client has begun to read must not look whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

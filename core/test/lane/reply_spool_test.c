@@ -1,6 +1,6 @@
 /* reply_spool_test.c: if a client does not read its response, the core writes the response to a file, and the
- * lane (the thread that serves requests) serves other clients. Each byte must arrive. If the client closes
- * the connection, the core frees the file. */
+ * lane serves other clients. Each byte must arrive. If the client closes the connection, the core frees the
+ * file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

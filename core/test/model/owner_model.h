@@ -1,9 +1,9 @@
-/* owner_model.h: a model of a worker's lanes (threads that serve requests), their I/O thread, one lane of
- * another process ("the lane elsewhere") and clients. It models what lane.c, lane_turn.c, io_thread.c and
- * io_work.c do with a set (the connections of one lane) and its owner word. The owner word tells which thread
- * owns the set. The sources of a set are the listener and the shared queue. The steps on the owner word run
- * the real code of set_owner.h. owner_model_steps.h has the steps, owner_search.h tries all of them, and
- * owner_model_test.c runs the search.
+/* owner_model.h: a model of a worker's lanes, their I/O thread, one lane of another process ("the lane
+ * elsewhere") and clients. It models what lane.c, lane_turn.c, io_thread.c and io_work.c do with a set (the
+ * connections of one lane) and its owner word. The owner word tells which thread owns the set. The sources of
+ * a set are the listener and the shared queue. The steps on the owner word run the real code of set_owner.h.
+ * owner_model_steps.h has the steps, owner_search.h tries all of them, and owner_model_test.c runs the
+ * search.
  *
  * choose() models chance: how long a request takes, which event a lane handles first, which lane a message
  * wakes. The next request of an `endless` connection ends only when all other requests are served. If another

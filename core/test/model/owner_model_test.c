@@ -1,7 +1,7 @@
-/* owner_model_test.c: tries all interleavings of lanes (threads that serve requests), their I/O thread, a
- * lane of another process ("the lane elsewhere") and clients. No interleaving may have a fault. If a mistake
- * (enum mistake) is built into the model, the search must find a fault. owner_model.h describes the model.
- * The steps on the owner word run the real code of set_owner.h and set_owner.c.
+/* owner_model_test.c: tries all interleavings of lanes, their I/O thread, a lane of another process ("the
+ * lane elsewhere") and clients. No interleaving may have a fault. If a mistake (enum mistake) is built into
+ * the model, the search must find a fault. owner_model.h describes the model. The steps on the owner word run
+ * the real code of set_owner.h and set_owner.c.
  *
  * Not modelled: timeouts of connections outside a drain, a drain beside other processes, a lane that steps
  * aside, more than one lane elsewhere, and a memory order that is weaker than that of x86. One mistake

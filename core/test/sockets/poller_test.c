@@ -1,4 +1,4 @@
-/* poller_test.c: the set of descriptors that a lane (a thread that serves requests) waits for. */
+/* poller_test.c: the set of descriptors that a lane waits for. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
-/* hijack_wait_test.c: a hijack behind a head for which the socket has no room. The lane (the thread that
- * serves the request) sleeps until the client has taken the head. */
+/* hijack_wait_test.c: a hijack behind a head for which the socket has no room. The lane sleeps until the
+ * client has taken the head. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

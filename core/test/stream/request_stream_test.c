@@ -1,5 +1,5 @@
-/* request_stream_test.c: connections that leave their lane (a thread that serves requests) before the host
- * has read the whole request body. */
+/* request_stream_test.c: connections that leave their lane before the host has read the whole request
+ * body. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* request_unsent_test.c: an interim response (100 or 103) that the socket has not taken when the host begins
  * to read the body, or lets the connection leave its lane. The client may wait for this response before it
- * sends the body, so the core sends it while the lane (the thread that serves the request) waits. */
+ * sends the body, so the core sends it while the lane waits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* host.h: the smallest host (program that calls the core). It has a worker with one lane (a thread that
- * serves requests), a listener, and an application that is a C function. The host runs in the test's own
- * thread, serves only when the test calls a function of this file or of client.h, and never waits. client.h
- * is the client. lanes.h has a host with threads. */
+/* host.h: the smallest host (program that calls the core). It has a worker with one lane, a listener, and an
+ * application that is a C function. The host runs in the test's own thread, serves only when the test calls a
+ * function of this file or of client.h, and never waits. client.h is the client. lanes.h has a host with
+ * threads. */
 #ifndef BB_TEST_HOST_H
 #define BB_TEST_HOST_H
 

@@ -1,5 +1,5 @@
-/* lanes.h: support for tests of lanes (threads that serve requests) that share connections. Has a worker with
- * a thread for each lane, and clients that block. Only the test's own thread makes assertions. */
+/* lanes.h: support for tests of lanes that share connections. Has a worker with a thread for each lane, and
+ * clients that block. Only the test's own thread makes assertions. */
 #ifndef BB_TEST_LANES_H
 #define BB_TEST_LANES_H
 

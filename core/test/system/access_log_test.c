@@ -1,4 +1,4 @@
-/* access_log_test.c: which requests a lane (a thread that serves requests) logs, and with which values. */
+/* access_log_test.c: which requests a lane logs, and with which values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* access_log_write_test.c: when a lane (a thread that serves requests) writes its log lines, what happens to
- * lines that cannot be written, and how the worker opens and reopens the log. */
+/* access_log_write_test.c: when a lane writes its log lines, what happens to lines that cannot be written,
+ * and how the worker opens and reopens the log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* scoreboard_test.c: the scoreboard (memory that all processes share). Each lane (a thread that serves
- * requests) has a slot on it. */
+/* scoreboard_test.c: the scoreboard (memory that all processes share). Each lane has a slot on it. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

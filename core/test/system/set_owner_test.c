@@ -1,7 +1,7 @@
-/* set_owner_test.c: each step of the owner word, which tells whether the lane (a thread that serves requests)
- * or the I/O thread owns the lane's connection set. Tests in which states a step fails, and runs a lane and
- * an I/O thread as two threads. `make tsan` runs this test under ThreadSanitizer, which reports a step that
- * does not publish earlier writes. owner_model_test.c tries all interleavings. */
+/* set_owner_test.c: each step of the owner word, which tells whether the lane or the I/O thread owns the
+ * lane's connection set. Tests in which states a step fails, and runs a lane and an I/O thread as two
+ * threads. `make tsan` runs this test under ThreadSanitizer, which reports a step that does not publish
+ * earlier writes. owner_model_test.c tries all interleavings. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>

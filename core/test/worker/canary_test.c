@@ -1,5 +1,5 @@
 /* canary_test.c: the workers of a new release (the canary) and the former workers get shares of the requests
- * on kept-alive connections. A process is one lane (a thread that serves requests) here. */
+ * on kept-alive connections. A process is one lane here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

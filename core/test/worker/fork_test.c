@@ -1,6 +1,5 @@
 /* fork_test.c: an application that forks. In the child, calls of the core have no effect. Descriptors that
- * stay open in the child do not delay the parent's clients and do not disturb the parent's lane (the thread
- * that serves requests). */
+ * stay open in the child do not delay the parent's clients and do not disturb the parent's lane. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

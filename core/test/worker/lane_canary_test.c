@@ -1,7 +1,6 @@
-/* lane_canary_test.c: the workers of a new release (the canary) serve beside the former workers. A lane (a
- * thread that serves requests) passes idle connections on to the other group, and sends messages back that
- * are for the other group. The host of the test has one lane. The lane of the other group exists only on the
- * scoreboard. */
+/* lane_canary_test.c: the workers of a new release (the canary) serve beside the former workers. A lane
+ * passes idle connections on to the other group, and sends messages back that are for the other group. The
+ * host of the test has one lane. The lane of the other group exists only on the scoreboard. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -46,8 +46,7 @@ static void test_queued_connections_that_no_lane_takes_are_closed(void **state)
     host_free(host);
 }
 
-/* bb_worker_drain() finds no free descriptor, so a lane (a thread that serves requests) must take the queued
- * connections later. */
+/* bb_worker_drain() finds no free descriptor, so a lane must take the queued connections later. */
 static void drain_without_descriptors(struct host *host)
 {
     static const int errors[] = {EMFILE, 0};

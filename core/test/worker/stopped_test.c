@@ -1,6 +1,5 @@
-/* stopped_test.c: the process is frozen (SIGSTOP), or its machine is suspended, while a lane (a thread that
- * serves requests) waits. This time does not count towards the timeouts of clients. io_stopped_test.c has the
- * tests for the I/O thread. */
+/* stopped_test.c: the process is frozen (SIGSTOP), or its machine is suspended, while a lane waits. This time
+ * does not count towards the timeouts of clients. io_stopped_test.c has the tests for the I/O thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* rb_env_names.c: makes the key in the Rack environment (env) for a field name (RFC 3875 4.1.18: "HTTP_" and
- * the name in capitals, with "_" for "-"). The core gives an id (bb_field.id) to each name that a lane (a
- * thread that serves requests) has learned, and the lane keeps the key of each id. Keys of names without an
- * id are made for each request. rb_env.c and rb_env_shape.c use this file. */
+ * the name in capitals, with "_" for "-"). The core gives an id (bb_field.id) to each name that a lane has
+ * learned, and the lane keeps the key of each id. Keys of names without an id are made for each request.
+ * rb_env.c and rb_env_shape.c use this file. */
 #include "rb_bontebok.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* rb_input_receive.c: rack.input of an unbuffered body (UnbufferedBodies). The bytes come from the client
+/* rb_input_receive.c: rack.input of an unbuffered body (unbuffered_bodies). The bytes come from the client
  * while the application reads. See rb_input.h. */
 #include "request/rb_input.h"
 
@@ -63,7 +63,7 @@ static void fail(const struct input *input, int code)
 int bbr_input_try_receive(struct input *input)
 {
     size_t got;
-    if (input->moved) rb_syserr_fail(ESPIPE, "rack.input: the body is not buffered (UnbufferedBodies)");
+    if (input->moved) rb_syserr_fail(ESPIPE, "rack.input: the body is not buffered (unbuffered_bodies)");
     if (bbr_input_window(input).len > 0) return BB_OK;
     if (input->complete) return BB_EOF;
     if (!input->window) input->window = ALLOC_N(char, BBR_RECEIVE_WINDOW);

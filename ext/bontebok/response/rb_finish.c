@@ -2,15 +2,15 @@
  * Rack 3) and rack.after_reply (as in puma). Each callable is called once, whatever happens to the response.
  * For a stream that outlives its request, also closes the body.
  *
- * Both keys of the env have an Array of the lane (a thread that serves requests), which all its requests
- * share, so that a request without callables costs nothing. take() moves the callables out of the lane's
- * Arrays at the end of the request. Arrays of their own for all requests would cost a hello world 10 % more
- * instructions (8 % for the two stores into the Hash alone), and Ruby cannot tell whether the application
- * keeps an env. An env gets Arrays of its own if it had callables, or if its connection outlives the request.
- * If the application keeps another env and adds a callable after the end of the request, the callable is
- * called after another request of the lane, or never (docs/APPLICATIONS.md). For the same reason, an Array by
- * which the application replaces the lane's own one is not called: the two lookups in every env cost a hello
- * world 4 % more instructions (bench/price). */
+ * Both keys of the env have an Array of the lane, which all its requests share, so that a request without
+ * callables costs nothing. take() moves the callables out of the lane's Arrays at the end of the request.
+ * Arrays of their own for all requests would cost a hello world 10 % more instructions (8 % for the two
+ * stores into the Hash alone), and Ruby cannot tell whether the application keeps an env. An env gets Arrays
+ * of its own if it had callables, or if its connection outlives the request. If the application keeps another
+ * env and adds a callable after the end of the request, the callable is called after another request of the
+ * lane, or never (docs/APPLICATIONS.md). For the same reason, an Array by which the application replaces the
+ * lane's own one is not called: the two lookups in every env cost a hello world 4 % more instructions
+ * (bench/price). */
 #include "rb_bontebok.h"
 
 #include <unistd.h>

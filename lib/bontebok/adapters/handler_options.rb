@@ -58,7 +58,7 @@ module Bontebok
     end
 
     def refuse(key, place)
-      raise UsageError, "#{place}: #{OptionTable[key].name}: #{PAST.fetch(key)}"
+      raise UsageError, "#{place}: #{OptionTable[key].name_at(place)}: #{PAST.fetch(key)}"
     end
   end
 end

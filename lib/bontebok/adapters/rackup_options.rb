@@ -4,10 +4,9 @@ require_relative "../config/other_servers/handler_names"
 require_relative "handler_options"
 
 module Bontebok
-  # The options of `rackup -s bontebok`. The user sets them with -O. Their names are Host, Port, Path, the names of
-  # OptionTable, and those of other servers (HandlerNames). A rackup command for Rhebok works unchanged, because its
-  # options have the same names, and almost all have the same defaults.
-  # The configuration file wins over these options.
+  # The options of `rackup -s bontebok`. The user sets them with -O. Their names are Host, Port, Path, the rackup_name of
+  # each Option, and names of other servers (HandlerNames). A rackup command for Rhebok works unchanged, because Rhebok's
+  # options have the same names, and almost all have the same defaults. The configuration file wins over these options.
   class RackupOptions < HandlerOptions
     # 4096 is SOMAXCONN of Linux.
     DEFAULTS = { max_workers: 5, max_request_per_child: 1000, chunked_transfer: false, backlog: 4096,
@@ -22,7 +21,7 @@ module Bontebok
     RACKUPS = %i[app builder config daemonize debug environment heapfile include pid profile_file profile_mode quiet
                  require server warn].freeze
     ALL = [*OptionTable::ALL, RhebokOptions::TIMEOUT].freeze
-    PLACE = "rackup -O"
+    PLACE = Option::RACKUP
 
     # @options then has the options for rackup itself and the address, @given all others, by their names here.
     def initialize(options, env: ENV)
@@ -37,10 +36,16 @@ module Bontebok
     def self.help
       options = ALL.reject { |option| PAST.key?(option.key) }.to_h do |option|
         default = DEFAULTS.key?(option.key) ? option.type.show(DEFAULTS.fetch(option.key)) : option.default_text
-        ["#{option.name}=#{option.type.metavar || 'true'}", "#{option.summary}. Default: #{default}."]
+        ["#{option.rackup_name}=#{option.type.metavar || 'true'}", renamed("#{option.summary}. Default: #{default}.")]
       end
       ADDRESS.to_h { |name, text| ["#{name}=#{name.upcase}", text] }.merge(options)
     end
+
+    # Puts the names for -O into a text.
+    def self.renamed(text)
+      text.gsub(/\b[a-z]+(?:_[a-z]+)+\b/) { |word| ALL.find { |option| option.name == word }&.rackup_name || word }
+    end
+    private_class_method :renamed
 
     private
 
@@ -55,7 +60,7 @@ module Bontebok
     # The hooks of the configuration file win.
     def add_hooks(hooks)
       @given.slice(*HOOKS.keys).each do |name, hook|
-        raise UsageError, "#{PLACE}: #{name} is code: put it into the ConfigFile" unless hook.respond_to?(:call)
+        raise UsageError, "#{PLACE}: #{name} is code: put it into the configuration file" unless hook.respond_to?(:call)
 
         hooks.add(HOOKS[name], hook) unless hooks.any?(HOOKS[name])
       end
@@ -66,7 +71,7 @@ module Bontebok
       all = switches
       @given.except(*HOOKS.keys, *HandlerNames::OWN).each do |key, value|
         option = ALL.find { |one| one.key == key } or raise UsageError, unknown(key)
-        check_value(value, option.name, option.type.metavar) unless option.switch?
+        check_value(value, option.rackup_name, option.type.metavar) unless option.switch?
         all[key] = [value]
       end
       all.except(:listen)
@@ -115,7 +120,7 @@ module Bontebok
     end
 
     def unknown(name)
-      near = HandlerNames.nearest(name, ALL.map(&:name) + ADDRESS.keys.map(&:to_s))
+      near = HandlerNames.nearest(name, ALL.map(&:rackup_name) + ADDRESS.keys.map(&:to_s))
       "#{PLACE}: unknown option #{name}. #{near ? "Did you mean #{near}?" : 'See rackup -s bontebok -h.'}"
     end
   end

@@ -54,10 +54,18 @@ module Bontebok
 
     # The word may also be the name of a rackup file.
     def spelled(argv)
-      word, *others = argv
-      return argv if !WORDS.include?(word) || File.exist?(word)
+      word, topic = argv
+      return [topic, "--help"] if asks_about_command?(word, topic)
 
-      word == "help" && COMMANDS.include?(others.first) ? [others.first, "--help"] : ["--#{word}", *others]
+      WORDS.include?(word) && !File.exist?(word) ? ["--#{word}", *argv.drop(1)] : argv
+    end
+
+    # `workers` is also an option: --help describes the option, and help the command.
+    def asks_about_command?(word, topic)
+      case word
+      when "help" then [*COMMANDS, "bench"].include?(topic) && !File.exist?(word)
+      when "--help", "-h" then [*COMMANDS, "bench"].include?(topic) && !OptionTable.find(topic)
+      end
     end
 
     def act
@@ -71,8 +79,8 @@ module Bontebok
     end
 
     def help(topic)
-      require_relative "option_docs"
-      print_text(OptionDocs.help(topic))
+      require_relative "option_help"
+      print_text(OptionHelp.of(topic))
     end
 
     def bench

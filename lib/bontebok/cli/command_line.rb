@@ -33,8 +33,8 @@ module Bontebok
     # Options whose relative paths begin in the directory of the start. With the first one, the second one begins there.
     AT_START = %i[directory config_file].freeze
 
-    # action: :serve, :check, :help or :version. topic: the Option of `--help OPTION`, or nil. values: { key => [text,
-    # ...] }. notes: texts for the log. faults: a UsageError for each wrong argument, if the action is :check.
+    # action: :serve, :check, :help or :version. topic: what --help describes (OptionHelp). values: { key => [text, ...]
+    # }. notes: texts for the log. faults: a UsageError for each wrong argument, if the action is :check.
     attr_reader :action, :topic, :values, :notes, :faults
 
     # Raises UsageError, unless the action is :check.
@@ -81,11 +81,12 @@ module Bontebok
       read_topic(@rest.shift) if action == :help && @rest.any?
     end
 
-    # Only options have a page of their own. For `--help --check` and the like, the list of all options is printed.
+    # For `--help --check` and the like, the first page is printed.
     def read_topic(name)
       return if ACTIONS.key?(name)
 
-      @topic = foreign(name) || OptionTable.find(name) || OptionTable.find("--#{name}") or
+      require_relative "option_help"
+      @topic = foreign(name) || OptionHelp.find(name.scrub) or
         raise UsageError, OtherServersFlags.answer(name, OptionTable.spellings)
     end
 

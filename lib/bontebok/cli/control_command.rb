@@ -40,12 +40,12 @@ module Bontebok
                [--canary N --for TIME --max-errors PERCENT]
                                          Start N new workers first, and compare them with the old ones
         deploy --supervisor              Execute the server's start command in the supervisor; the workers stay
-        rollback [--wait]                Let the former release serve again (KeepFormer)
+        rollback [--wait]                Let the former release serve again (keep_former)
         stop [--now] [--wait]            Stop the server
         reopen                           Open the log files again
         restart-workers [--slowly]       Replace the workers, without new code
         workers N|+N|-N                  Change the number of workers
-        drain, resume                    Let ReadyPath respond with 503, and with 200 again
+        drain, resume                    Let ready_path respond with 503, and with 200 again
         status [--json] [--follow]       Show what the server and its workers do
 
       --wait ends when the new workers serve, or when the server has ended. --supersede replaces a deploy that is in

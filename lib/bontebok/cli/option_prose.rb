@@ -3,21 +3,33 @@
 module Bontebok
   # The parts of docs/CONFIGURATION.md around the tables of options. OptionDocs uses them.
   module OptionProse
-    INTRODUCTION = <<~TEXT
+    TITLE = <<~TEXT
       # Configuration
 
       <!-- Made from lib/bontebok/config/option_table.rb and option_prose.rb: change those, then run
            `ruby lib/bontebok/cli/option_docs.rb`. -->
 
       ```
-      bontebok [-l ADDR]... [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
+      bontebok [-l ADDR]... [-p PORT] [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
       ```
 
+    TEXT
+
+    FIRST = <<~TEXT
+      Most servers need only some of these ten options:
+    TEXT
+
+    INTRODUCTION = <<~TEXT
+      ## Where options are set
+
       Options are set on the command line, in a configuration file and in environment variables. The tables below name
-      the environment variables. ConfigFile and ConfigStyle cannot be set in the file. If an option has
-      several values, the command line wins over the file, the file over the environment, and the environment over the
-      default. A blank variable counts as not set. `bontebok --check` prints the value of every option and its source.
-      `bontebok --help` lists the options, and `bontebok --help OPTION` describes one option.
+      the environment variables. `config_file` and `config_style` cannot be set in the file. If an option has several
+      values, the command line wins over the file, the file over the environment, and the environment over the default.
+      A blank variable counts as not set. `bontebok --check` prints the value of every option and its source.
+
+      `bontebok --help` lists the options that people set, and `bontebok --help all` lists all of them. `bontebok --help
+      OPTION` describes one option, and `bontebok --help WORD` lists the options with this word. `-p PORT` is short for
+      `-l '*:PORT'`.
 
       Sizes are in bytes, or end in K, M or G. Times are in seconds (`30`, `0.5`), or end in ms, s, m or h. A switch is
       turned on by `--reuse-port` or `--reuse-port=true`, and off by `--no-reuse-port` or `--reuse-port=false`.
@@ -28,7 +40,7 @@ module Bontebok
       ## The configuration file
 
       `-c` names the configuration file. Without `-c`, the server reads `config/bontebok.rb` if this file exists. The
-      file is written in Ruby. Each option is a method. Its name is the long flag with `_` in place of `-`:
+      file is written in Ruby. Each option is a method:
 
       ```ruby
       listen "127.0.0.1:8080", "unix:/run/app/bontebok.sock"
@@ -67,7 +79,7 @@ module Bontebok
       |---|---|---|
       | `before_fork { \\|worker\\| }` | master | before a worker is forked; `pid` is nil |
       | `after_worker_fork { \\|worker\\| }` | master | after a worker is forked |
-      | `after_fork { \\|worker\\| }` | worker | after the fork; with Preload false, before the application is loaded |
+      | `after_fork { \\|worker\\| }` | worker | after the fork; with `preload false`, before loading the application |
       | `after_worker_ready { \\|worker\\| }` | worker | after the application is loaded, before the first request |
       | `before_thread_start { }` | worker | in each thread that serves, before its first request |
       | `before_thread_exit { }` | worker | in each thread that serves, after its last request; not after INT |
@@ -77,16 +89,16 @@ module Bontebok
       | `on_booted { }` | master | the workers are ready for the first time |
       | `after_stopped { }` | master | the last worker has ended |
       | `on_error { \\|exception, env\\| }` | worker | the application has raised, in `call` or in the body |
-      | `out_of_band { \\|worker\\| }` | worker | between requests, after every MaxGCPerRequest requests |
+      | `out_of_band { \\|worker\\| }` | worker | between requests, after every `max_gc_per_request` requests |
 
-      The master forks the workers. With Preload, it also loads the application. A deploy starts a new master. Each
+      The master forks the workers. With `preload`, it also loads the application. A deploy starts a new master. Each
       master runs `on_booted`, and `after_stopped` before it exits. While a master runs a hook, it does nothing else,
       and a stop waits for the hook. But a stop interrupts `before_fork` if no worker serves yet. With
-      MaxWorkers 0 there are no forks and no workers. Then only `on_booted`, `before_worker_drain`, `after_stopped`,
+      `max_workers 0` there are no forks and no workers. Then only `on_booted`, `before_worker_drain`, `after_stopped`,
       `on_error`, `out_of_band` and the hooks of threads run.
 
       `before_worker_drain` runs while the requests are finished. The process waits for the end of the hook, for
-      HijackTimeout at most. INT does not wait, and does not run the hook.
+      `hijack_timeout` at most. INT does not wait, and does not run the hook.
 
       If `before_fork`, `after_fork` or `after_worker_ready` raises, that worker does not start. If no worker can start
       when the server starts, the exit status is 1. If any other hook raises, the exception is logged and has no other
@@ -98,11 +110,11 @@ module Bontebok
       504 after `Bontebok::RequestTimeout`. An Array is sent as if the application had returned it; if it cannot be
       sent, the log says so. For any other value, the client gets the same response as without the hook.
 
-      An out-of-band run calls `out_of_band`, and then collects garbage if OobGC is on. If there are other workers, no
-      client waits for the run: the kernel gives new connections to the other workers, and requests on kept-alive
+      An out-of-band run calls `out_of_band`, and then collects garbage if `oob_gc` is on. If there are other workers,
+      no client waits for the run: the kernel gives new connections to the other workers, and requests on kept-alive
       connections are passed on to them. At most half of the workers are out of band at the same time. A run begins
       when no thread of the worker has a request. If some thread always has a request, the run begins after ten times
-      MaxGCPerRequest requests, while other threads serve requests.
+      `max_gc_per_request` requests, while other threads serve requests.
     TEXT
   end
 end

@@ -3,7 +3,7 @@
 require_relative "machine/cpus"
 
 module Bontebok
-  # The part of Config and SupervisorConfig with the effective value of WorkerBootTimeout.
+  # The part of Config and SupervisorConfig with the effective value of worker_boot_timeout.
   module BootTime
     # The time for a worker, and for the new generation of a deploy, to become ready, in seconds. 0: no limit. Workers
     # that load the application load it at the same time. If there are more workers than CPUs, the time is longer in

@@ -65,8 +65,7 @@ module Bontebok
       OptionTable::ALL.each { |option| setting(option) }
       check_socket_owner
       check_request_limits
-      warn_of_workers
-      workers
+      note_workers
       note_faults { account } || @account = Account.new
       choose_spool_dir
       refuse unless faults
@@ -194,7 +193,7 @@ module Bontebok
     def check_request_limits
       return if self[:request_timeout].zero? || self[:request_timeout_soft] < self[:request_timeout]
 
-      @warnings += ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the response"]
+      @warnings += ["request_timeout_soft is not below request_timeout: its exception comes after the response"]
     end
   end
 end

@@ -19,7 +19,7 @@ module Bontebok
     # entries: { key of an option => Entry }. warnings: texts for the log. workers, env: see #initialize.
     attr_reader :entries, :hooks, :warnings, :workers, :env
 
-    # workers: MaxWorkers as the command line has it, or nil. env: the variables of the environment. Raises StartError
+    # workers: max_workers as the command line has it, or nil. env: the variables of the environment. Raises StartError
     # if the file cannot be read, and UsageError for a fault in it. faults: a callable that runs a block and notes its
     # StartError.
     def initialize(path, style:, workers: nil, env: ENV, faults: ->(&step) { step.call })

@@ -8,18 +8,22 @@ require_relative "../usage_error"
 module Bontebok
   # An option of OptionTable: its name in all spellings, its type, its default and its text.
   #
-  #   name      MaxTarget, in documentation, in messages and for --check
-  #   key       :max_target, the configuration file's method and the core's setting
+  #   name      max_target, the configuration file's method; also in documents, in messages and for --check
+  #   key       :max_target, also the core's setting
   #   flag      --max-target; aliases are additional flags, and additional methods of the configuration file
+  #   rackup_name  MaxTarget, for -O of rackup, as in Rhebok
   #   default   the effective value; nil if Config computes it (default_text then describes it)
   #   help      the text for users; its first sentence is the summary, of at most 60 characters
   #   core      true: the core has a setting with the same key
   class Option
+    # The place of a value that is an option of rackup.
+    RACKUP = "rackup -O"
     # A wrong value is shown up to this length. The value can be a path, whose end can be wrong.
     LONGEST_SHOWN = 1000
     private_constant :LONGEST_SHOWN
 
-    attr_reader :name, :key, :flag, :short, :aliases, :type, :default, :section, :help, :environment_variables
+    attr_reader :name, :key, :flag, :short, :aliases, :type, :default, :section, :help, :environment_variables,
+                :rackup_name
 
     def initialize(name, type, default, help, section:, **details)
       @name = name
@@ -27,7 +31,8 @@ module Bontebok
       @default = default
       @section = section
       @help = help
-      @key = details.fetch(:key) { name.gsub(/(?<=[a-z])(?=[A-Z])/, "_").downcase.to_sym }
+      @key = name.to_sym
+      @rackup_name = details.fetch(:rackup_name) { name.split("_").map(&:capitalize).join }
       @flag = dashed(@key)
       @short = details[:short]
       @aliases = details.fetch(:aliases, []).freeze
@@ -52,7 +57,12 @@ module Bontebok
     # All texts that name the option on the command line or in a configuration file.
     def spellings
       opposites = switch? ? flags.map { |flag| flag.sub("--", "--no-") } : []
-      [name, *("-#{short}" if short), *flags, *opposites, *all_keys.map(&:to_s)]
+      [*("-#{short}" if short), *flags, *opposites, *all_keys.map(&:to_s), rackup_name]
+    end
+
+    # The name as the user has written it at this place.
+    def name_at(place)
+      place == RACKUP ? rackup_name : name
     end
 
     # The first sentence of the text, without its full stop.
@@ -97,8 +107,11 @@ module Bontebok
       told(value, place) { type.check(value) }
     end
 
+    # A limit or a time that is 0 by default is off.
     def default_text
-      @default_text || (default.nil? ? "none" : type.show(default))
+      return @default_text || "none" if @default_text || default.nil?
+
+      default.eql?(0) ? "off" : type.show(default)
     end
 
     private
@@ -106,7 +119,7 @@ module Bontebok
     def told(value, place)
       yield
     rescue OptionTypes::Invalid => e
-      raise UsageError, "#{place}: #{name} wants #{e.message}, not #{abridged(value)}"
+      raise UsageError, "#{place}: #{name_at(place)} wants #{e.message}, not #{abridged(value)}"
     end
 
     def dashed(key)

@@ -5,7 +5,7 @@ module Bontebok
   #
   #   read(value)   converts a value of the command line or the environment (a String) or of the configuration file (any
   #                 Ruby value) to the effective value; raises Invalid with a message that completes
-  #                 "MaxTarget wants ..."
+  #                 "max_target wants ..."
   #   show(value)   an effective value as a user would write it
   #   metavar       the placeholder of a value in the help; nil if the option needs no value
   module OptionTypes
@@ -20,6 +20,7 @@ require_relative "option_types/size"
 require_relative "option_types/duration"
 require_relative "option_types/switch"
 require_relative "option_types/text"
+require_relative "option_types/choice"
 require_relative "option_types/file_mode"
 require_relative "option_types/control_path"
 require_relative "option_types/directory"

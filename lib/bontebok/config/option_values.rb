@@ -23,9 +23,8 @@ module Bontebok
     # The core has 256 bytes for the path.
     REQUEST_PATH = OptionTypes::Text.new("PATH", %r{\A(?:/[!-~&&[^?#]]{0,254})?\z},
                                          "a path that begins with /, of at most 255 characters")
-    STYLE = OptionTypes::Text.new("NAME", /\A(?:bontebok|puma|unicorn|pitchfork|rhebok)\z/,
-                                  "bontebok, puma, unicorn, pitchfork or rhebok")
-    HUP = OptionTypes::Text.new("WHAT", /\A(?:reopen|deploy|stop)\z/, "reopen, deploy or stop")
+    STYLE = OptionTypes::Choice.new("NAME", %w[bontebok puma unicorn pitchfork rhebok])
+    HUP = OptionTypes::Choice.new("WHAT", %w[reopen deploy stop])
     WORD = OptionTypes::Text.new("NAME", /\A[A-Za-z0-9_.-]+\z/, "a name of letters, digits and _ . -")
     TAG = OptionTypes::Text.new("TEXT", /\A[\x20-\x7e]{0,63}\z/, "at most 63 printable ASCII characters")
     USER = OptionTypes::Text.new("USER[:GROUP]", /\A[^\0\s:]+(?::[^\0\s:]+)?\z/, "a user, or USER:GROUP")
@@ -33,8 +32,8 @@ module Bontebok
                                    "a user, USER:GROUP, or :GROUP")
     # The core has 1024 bytes for the format.
     LOG_FORMAT = OptionTypes::Text.new("FORMAT", /\A[^\0\n]{1,1023}\z/, "a line of at most 1023 bytes")
-    LOG_STYLE = OptionTypes::Text.new("text|json", /\A(?:text|json)\z/, "text or json")
-    LOG_LEVEL = OptionTypes::Text.new("LEVEL", /\A(?:info|warn|error)\z/, "info, warn or error")
+    LOG_STYLE = OptionTypes::Choice.new("text|json", %w[text json])
+    LOG_LEVEL = OptionTypes::Choice.new("LEVEL", %w[info warn error])
     # The core has 64 bytes for this text.
     PRODUCT = OptionTypes::Text.new("TEXT", /\A[\x21-\x7e]?(?:[\x20-\x7e]{0,61}[\x21-\x7e])?\z/,
                                     "at most 63 printable ASCII characters")

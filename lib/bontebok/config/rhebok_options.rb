@@ -10,15 +10,15 @@ module Bontebok
     # Options without an effect: { name in a file => [name for -O, what the server does instead, for the log] }.
     ADVICE = {
       min_request_per_child: ["MinRequestPerChild",
-                              "the limit of each worker is random, at least three quarters of MaxRequestPerChild"],
+                              "the limit of each worker is random, at least three quarters of max_request_per_child"],
       min_gc_per_request: ["MinGCPerRequest",
-                           "the number of requests is random, at least three quarters of MaxGCPerRequest"],
+                           "the number of requests is random, at least three quarters of max_gc_per_request"],
       spawn_interval: ["SpawnInterval", "workers are replaced one after the other, when the replacement is ready"]
     }.freeze
 
     # The value of those of the options TIMEOUTS that are not set themselves.
-    TIMEOUT = Option.new("Timeout", OptionValues::DURATION, 300_000,
-                         "Value of HeaderTimeout, BodyTimeout and WriteTimeout.", section: "Rhebok")
+    TIMEOUT = Option.new("timeout", OptionValues::DURATION, 300_000,
+                         "Value of header_timeout, body_timeout and write_timeout.", section: "Rhebok")
     TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
   end
 end

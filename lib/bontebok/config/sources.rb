@@ -22,7 +22,7 @@ module Bontebok
     end
 
     def given(option)
-      setting_of(option, @given[option.key], "rackup -O")
+      setting_of(option, @given[option.key], Option::RACKUP)
     end
 
     def setting_of(option, values, place)

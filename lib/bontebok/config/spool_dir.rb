@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The part of Config that finds another directory if the user has not set SpoolDir, and files cannot be made there.
+  # The part of Config that finds another directory if the user has not set spool_dir, and files cannot be made there.
   module SpoolDir
     # Directories for the temporary files of all users. If they are sticky, nobody can replace a file of another user.
     OTHERS = %w[/tmp /var/tmp].freeze
     # Creates a file without a name; 0 on systems that do not know such files.
     WITHOUT_NAME = File::RDWR | (defined?(File::TMPFILE) ? File::TMPFILE : 0)
     # The sources of a directory that the user has not chosen for this server, and what a message calls it.
-    NAMES = { "environment TMPDIR" => "TMPDIR", "default" => "SpoolDir" }.freeze
+    NAMES = { "environment TMPDIR" => "TMPDIR", "default" => "spool_dir" }.freeze
     private_constant :WITHOUT_NAME
 
     # Returns the kernel's text why no file can be made in the directory; nil: files can be made. A full disk may have

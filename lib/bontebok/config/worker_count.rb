@@ -20,11 +20,13 @@ module Bontebok
 
     private
 
-    # The file may be for the production server, too. So a number of workers is no error here.
-    def warn_of_workers
+    # The file may be for the production server, too. So a number of workers is no error here. The number is kept,
+    # because the Config is frozen later.
+    def note_workers
+      workers
       return if !@one_process || [:auto, 0].include?(self[:max_workers])
 
-      @warnings += ["#{source(:max_workers)}: MaxWorkers #{self[:max_workers]} has no effect: on this system, one " \
+      @warnings += ["#{source(:max_workers)}: max_workers #{self[:max_workers]} has no effect: on this system, one " \
                     "process serves"]
     end
   end

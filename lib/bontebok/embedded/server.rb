@@ -59,7 +59,7 @@ module Bontebok
     end
 
     # Ends the server gracefully: no new connection is accepted, and requests and streams are finished. After `seconds`
-    # (default: GracefulTimeout), threads that still have a request are killed, the connections of these requests are
+    # (default: graceful_timeout), threads that still have a request are killed, the connections of these requests are
     # closed, and streams are reset. Returns true if all requests and streams were finished, false if not. If an
     # application calls this method in a request, it returns nil at once. May be called in any thread and in a signal
     # handler.

@@ -7,15 +7,15 @@ module Bontebok
   # The workers whose master (the process that forked them) has died. The kernel makes them children of the supervisor,
   # which uses this class. They serve until all workers of the next master are ready. Then they retire: they finish
   # their requests and end. The supervisor has no channel to these workers and sends signals instead (see Parent).
-  # The scoreboard shows which workers only wait for hijacked connections and streams. These workers get HijackTimeout.
+  # The scoreboard shows which workers only wait for hijacked connections and streams. These workers get hijack_timeout.
   #
   # The kernel also gives the supervisor other processes, for example a daemon of the application. This class ignores
   # processes that are no workers.
   class AdoptedWorkers
     SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
     GRACEFUL = %i[drain retire].freeze
-    # The least time, in seconds, of a worker whose master dies late in a stop: more than the default of KeepaliveDrain,
-    # so that the worker can close its idle connections, and end or show that it only waits.
+    # The least time, in seconds, of a worker whose master dies late in a stop: more than the default of
+    # keepalive_drain, so that the worker can close its idle connections, and end or show that it only waits.
     LEAST = 3
     private_constant :LEAST
 
@@ -31,8 +31,9 @@ module Bontebok
       configure(config)
     end
 
-    # Takes the times of a configuration. A worker gets GracefulTimeout to finish its requests. It gets HijackTimeout if
-    # it only waits for hijacked connections and streams. After WorkerTimeout it hangs. Running deadlines do not change.
+    # Takes the times of a configuration. A worker gets graceful_timeout to finish its requests. It gets hijack_timeout
+    # if it only waits for hijacked connections and streams. After worker_timeout it hangs. Running deadlines do not
+    # change.
     def configure(config)
       @grace = config.seconds(:graceful_timeout)
       @hijack = config.seconds(:hijack_timeout)
@@ -124,7 +125,7 @@ module Bontebok
       tell(worker, :retire, *limits(:retire))
     end
 
-    # Returns Worker#deadline and Worker#last of a worker that is told now. The worker counts HijackTimeout itself, and
+    # Returns Worker#deadline and Worker#last of a worker that is told now. The worker counts hijack_timeout itself, and
     # then has a moment to end.
     def limits(how)
       seconds = GRACEFUL.include?(how) ? [@grace, @hijack + Child::KILL_SECONDS] : [Child::QUIT_SECONDS] * 2

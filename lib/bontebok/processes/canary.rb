@@ -6,7 +6,7 @@ require_relative "../system/process_parent"
 
 module Bontebok
   # Compares the first workers of a new generation with the workers of the former generation, which serve beside them
-  # (`bontebok deploy --canary`). An error is a response 5xx, or a request past RequestTimeout.
+  # (`bontebok deploy --canary`). An error is a response 5xx, or a request past request_timeout.
   class Canary
     # Requests that the new workers must have served when the time is over.
     LEAST = 200
@@ -77,7 +77,7 @@ module Bontebok
       [group("canary", @fresh), group("former", @seen.keys - @fresh)]
     end
 
-    # Workers that have ended count with the numbers that were seen last. A request past RequestTimeout is an error
+    # Workers that have ended count with the numbers that were seen last. A request past request_timeout is an error
     # before it is a request.
     def group(name, pids)
       requests, errors = [0, 1].map { |index| pids.sum { |pid| progress(pid, index) } }

@@ -82,7 +82,7 @@ module Bontebok
       @handshake.close
     end
 
-    # The number of workers. present: the present number. A deploy keeps it if MaxWorkers is the same as before, because
+    # The number of workers. present: the present number. A deploy keeps it if max_workers is the same as before, because
     # the memory (AutoWorkers) and signals may have changed it.
     def count(present)
       return [present, @config.workers].min if grows?
@@ -91,7 +91,7 @@ module Bontebok
       same ? present : @config.workers
     end
 
-    # True if MaxWorkers is auto now, and was a number before: more workers may start when this generation serves.
+    # True if max_workers is auto now, and was a number before: more workers may start when this generation serves.
     def grows?
       @config.auto_workers? && !@former.auto_workers?
     end
@@ -153,7 +153,7 @@ module Bontebok
 
       @version = message["version"]
       @config = SupervisorConfig.new(message.fetch("config"), @former)
-      raise StartError, "MaxWorkers 0 needs a restart of the server" if @config.workers.zero?
+      raise StartError, "max_workers 0 needs a restart of the server" if @config.workers.zero?
     end
 
     # The supervisor keeps its own descriptors.

@@ -3,7 +3,7 @@
 require_relative "../system/clock"
 
 module Bontebok
-  # The time from TERM to the stop (DrainDelay). The server serves on, and shows its clients and load balancers that it
+  # The time from TERM to the stop (drain_delay). The server serves on, and shows its clients and load balancers that it
   # will stop. Used by Supervisor and SingleProcess.
   class DrainDelay
     # The time (Clock) at which #tick must be called; nil: it need not be called.

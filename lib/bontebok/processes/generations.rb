@@ -9,7 +9,7 @@ require_relative "../system/process_stop"
 module Bontebok
   # The supervisor's masters. A generation is a master with its workers. During a deploy there are two generations. The
   # former generation serves until the next generation is whole: all its workers are ready. The deploy fails if the next
-  # generation is not whole within WorkerBootTimeout, if none of its workers becomes ready, if its master ends before
+  # generation is not whole within worker_boot_timeout, if none of its workers becomes ready, if its master ends before
   # that, or if its listeners cannot listen. Then the next generation ends, and the former generation stays. A call of
   # #renew tries again.
   class Generations < Children

@@ -68,7 +68,7 @@ module Bontebok
       end
     end
 
-    # With DeploySurge, the trial goes on until all workers are ready. The user who waits for the deploy also learns
+    # With deploy_surge, the trial goes on until all workers are ready. The user who waits for the deploy also learns
     # about workers that end soon after that (see Deploy::Steps).
     def note_whole
       return if @workers.size < @trial

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The return to the former generation (KeepFormer), whose master is still loaded. The supervisor treats it as a Deploy
-  # whose configuration and listeners are known already.
+  # The return to the former generation (keep_former), whose master is still loaded. The supervisor treats it as a
+  # Deploy whose configuration and listeners are known already.
   class Rollback
     # The number, the configuration, the Listeners and the version of the former generation.
     attr_reader :generation, :config, :listeners, :version

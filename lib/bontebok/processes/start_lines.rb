@@ -45,10 +45,10 @@ module Bontebok
         ", adopted from #{listener.origin}" if listener.origin
       end
 
-      # If BackLog is above net.core.somaxconn, the kernel uses the lower limit and logs nothing.
+      # If backlog is above net.core.somaxconn, the kernel uses the lower limit and logs nothing.
       def warn_of_backlog(log, backlog)
         limit = File.read(SOMAXCONN).to_i
-        log.warn("BackLog #{backlog} is above net.core.somaxconn: #{limit} holds") if backlog > limit
+        log.warn("backlog #{backlog} is above net.core.somaxconn: #{limit} holds") if backlog > limit
       rescue SystemCallError
         nil
       end

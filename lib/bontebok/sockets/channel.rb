@@ -18,8 +18,8 @@ module Bontebok
   #                      :crashed  a worker that served has ended, but nobody has told it to (from a master)
   #                      :leave    replace the child: a signal, a limit (requests, age, memory) or the application
   #                                asks for it
-  #                      :hung     a request takes longer than RequestTimeout
-  #                      :stuck    each thread of the child has a request that takes longer than RequestTimeout
+  #                      :hung     a request takes longer than request_timeout
+  #                      :stuck    each thread of the child has a request that takes longer than request_timeout
   #                      :emptied  the child is stuck and has no other connection
   #                      :waits    the child was told to end, and only waits for hijacked connections and streams
   #   parent to child    :go       the sockets listen: serve; again: no other generation serves (to a master)

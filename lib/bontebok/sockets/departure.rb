@@ -8,7 +8,7 @@ require_relative "tcp_listener"
 require_relative "../system/clock"
 
 module Bontebok
-  # The first part of a graceful stop, if other servers have the same addresses (ReusePort, start_server). New
+  # The first part of a graceful stop, if other servers have the same addresses (reuse_port, start_server). New
   # connections go to the other servers, while the workers still accept those that come to this server. The loop of the
   # process that has the listeners calls #over? again at each #deadline, and then stops the workers. Without another
   # server, #over? is true at once.

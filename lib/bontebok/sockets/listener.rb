@@ -90,7 +90,7 @@ module Bontebok
       nil
     end
 
-    # True if another server can have the same address (ReusePort).
+    # True if another server can have the same address (reuse_port).
     def shared?
       false
     end

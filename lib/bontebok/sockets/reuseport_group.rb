@@ -5,7 +5,7 @@ require "socket"
 require_relative "inet_diag"
 
 module Bontebok
-  # The listening sockets of several servers that share one address and port (ReusePort), as one of these sockets sees
+  # The listening sockets of several servers that share one address and port (reuse_port), as one of these sockets sees
   # them. The kernel gives each new connection to a socket of the group. Normally a hash chooses the socket. A program
   # that any of the servers attaches chooses the socket instead. The program belongs to the group: it stays when the
   # server ends. A program that chooses a socket that does not exist has no effect.

@@ -3,11 +3,11 @@
 require_relative "unix_listener"
 
 module Bontebok
-  # Listens on a unix socket whose path a running server may have (ReusePort). The file is created under another name.
+  # Listens on a unix socket whose path a running server may have (reuse_port). The file is created under another name.
   # When the socket listens, the file replaces the file of the other server by rename(2), so at any time clients find a
   # file whose socket listens. The other server serves on, without a path. Its file gets the name PATH.former: if the
-  # newcomer leaves first, the file gets its path back. A running server without ReusePort keeps its path, and the start
-  # fails. An abstract name cannot be shared.
+  # newcomer leaves first, the file gets its path back. A running server without reuse_port keeps its path, and the
+  # start fails. An abstract name cannot be shared.
   class SharedUnixListener < UnixListener
     NEXT = ".next"
     FORMER = ".former"
@@ -30,12 +30,12 @@ module Bontebok
     private
 
     # The directory is locked while the file has this name. The kernel keeps the name, so a client can see that the
-    # server has ReusePort.
+    # server has reuse_port.
     def first_path
       return path if address.abstract?
 
       longest = Address::LONGEST_PATH - NEXT.size
-      fail_because("with ReusePort, a unix path has at most #{longest} bytes") if path.bytesize > longest
+      fail_because("with reuse_port, a unix path has at most #{longest} bytes") if path.bytesize > longest
 
       "#{path}#{NEXT}"
     end
@@ -44,7 +44,7 @@ module Bontebok
       "#{path}#{FORMER}"
     end
 
-    # Raises if a server without ReusePort has the path. The second file is of a server that was killed under the lock.
+    # Raises if a server without reuse_port has the path. The second file is of a server that was killed under the lock.
     def dead_files
       files = name_of_server(path)&.end_with?(NEXT) ? [] : super
       File.exist?(first_path) ? [*files, first_path] : files
@@ -91,7 +91,7 @@ module Bontebok
     end
 
     # Returns the name with which a running server has created the file, or nil if no server runs. If the queue of the
-    # server is full (EAGAIN), it is taken for a server with ReusePort.
+    # server is full (EAGAIN), it is taken for a server with reuse_port.
     def name_of_server(path)
       Socket.open(Socket::PF_UNIX, Socket::SOCK_STREAM) do |probe|
         probe.connect_nonblock(place(path), exception: false)

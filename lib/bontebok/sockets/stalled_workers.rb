@@ -4,12 +4,12 @@ require_relative "../system/clock"
 require_relative "../system/process_stop"
 
 module Bontebok
-  # Finds workers that have hung for WorkerTimeout. A worker hangs if its process is stopped, or if one of its threads
+  # Finds workers that have hung for worker_timeout. A worker hangs if its process is stopped, or if one of its threads
   # keeps Ruby's lock. A worker with a request regularly shows on the scoreboard (a table in shared memory) that it
   # runs. A worker without a request is not woken; /proc shows whether its process is stopped. The master uses this
   # class for its workers, and the supervisor for adopted workers.
   class StalledWorkers
-    # How many times #look reads the scoreboard within WorkerTimeout.
+    # How many times #look reads the scoreboard within worker_timeout.
     LOOKS = 4
 
     class << self
@@ -22,8 +22,7 @@ module Bontebok
         end
       end
 
-      # Returns the longest time, in ms, for which a lane (a thread that serves requests) has had a request, and the
-      # worker has not shown that it runs.
+      # Returns the longest time, in ms, for which a lane has had a request, and the worker has not shown that it runs.
       def still(lanes)
         lanes.map { |lane| [lane[:taken], lane[:silent] || lane[:taken]].min }.max
       end
@@ -32,7 +31,7 @@ module Bontebok
     # The time at which #look is due next.
     attr_reader :time
 
-    # board: the scoreboard. seconds: WorkerTimeout. clock: replaced in tests. stops: called with a pid, returns the
+    # board: the scoreboard. seconds: worker_timeout. clock: replaced in tests. stops: called with a pid, returns the
     # result of ProcessStop.of.
     def initialize(board, seconds, clock: Clock, stops: ProcessStop.method(:of))
       @scoreboard = board

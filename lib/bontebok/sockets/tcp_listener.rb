@@ -37,7 +37,7 @@ module Bontebok
       end
     end
 
-    # The ReuseportGroup of a socket that listens. nil: without ReusePort.
+    # The ReuseportGroup of a socket that listens. nil: without reuse_port.
     attr_reader :group
 
     # Accepted connections inherit SO_REUSEADDR. With this option, connections in TIME_WAIT do not prevent the next

@@ -174,9 +174,7 @@ module Bontebok
     end
 
     def pid_behind(socket)
-      return 0 unless Socket.const_defined?(:SO_PEERCRED)
-
-      socket.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i")
+      Socket.const_defined?(:SO_PEERCRED) ? socket.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i") : 0
     end
 
     # The pid is 0 if the process is in another pid namespace, or if the system does not show it.

@@ -11,8 +11,8 @@ module Bontebok
   # queue, and the first idle worker serves the request. The scoreboard shows which workers are idle. The started
   # process creates both before it forks.
   class WorkerLinks
-    # Number of slots of the scoreboard. Each lane (a thread that serves requests) of each worker has a slot. A lane
-    # without a slot serves as well, but gets no connections from other workers.
+    # Number of slots of the scoreboard. Each lane of each worker has a slot. A lane without a slot serves as well, but
+    # gets no connections from other workers.
     LANES = 1024
 
     # Returns the links of the supervisor. Raises StartError.
@@ -94,7 +94,7 @@ module Bontebok
       StalledWorkers.new(@scoreboard, seconds) if seconds.positive?
     end
 
-    # True if a worker runs. seconds: WorkerTimeout.
+    # True if a worker runs. seconds: worker_timeout.
     def moving?(seconds)
       StalledWorkers.moving?(@scoreboard, seconds)
     end

@@ -5,13 +5,13 @@ require_relative "../system/deadline"
 module Bontebok
   # The connections of this process that have left its threads: hijacked sockets, and streams that have outlived their
   # requests. The core does not know them any more. This class counts them. A worker whose threads have ended waits for
-  # them, and for the hook before_worker_drain, which may close them, at most for HijackTimeout. This class keeps no
+  # them, and for the hook before_worker_drain, which may close them, at most for hijack_timeout. This class keeps no
   # connection alive.
   #
   # In the WeakMap each connection is its own value. If many keys share a value, such as true, the WeakMap of Ruby 3.1
   # returns keys that the garbage collector has freed, and Ruby crashes.
   class DetachedConnections
-    # seconds: HijackTimeout, which begins with #drain. hook: the DrainHook. core: the Core::Worker, which shows the
+    # seconds: hijack_timeout, which begins with #drain. hook: the DrainHook. core: the Core::Worker, which shows the
     # number.
     def initialize(seconds, hook:, core:, log:)
       @seconds = seconds
@@ -88,8 +88,8 @@ module Bontebok
       return true if ended?(count = size)
       return false unless @deadline.left.zero?
 
-      @log.error("the hook #{DrainHook::NAME} has not ended within HijackTimeout") if @hook.running?
-      @log.warn("closes #{count} hijacked connections and streams after HijackTimeout") if count.positive?
+      @log.error("the hook #{DrainHook::NAME} has not ended within hijack_timeout") if @hook.running?
+      @log.warn("closes #{count} hijacked connections and streams after hijack_timeout") if count.positive?
       true
     end
 

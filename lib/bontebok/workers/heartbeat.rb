@@ -3,17 +3,17 @@
 require_relative "../system/clock"
 
 module Bontebok
-  # Shows on the scoreboard that a worker's main thread runs, while the worker's lanes (threads that serve requests)
-  # have requests. Shows in the process's title whether the lanes have requests. StalledWorkers reads the scoreboard
-  # (WorkerTimeout). If another thread keeps Ruby's lock, the main thread does not run.
+  # Shows on the scoreboard that a worker's main thread runs, while the worker's lanes have requests. Shows in the
+  # process's title whether the lanes have requests. StalledWorkers reads the scoreboard (worker_timeout). If another
+  # thread keeps Ruby's lock, the main thread does not run.
   #
   # This costs a request no time. The lanes report only the first request after a rest (a time without requests). After
   # this report, the main thread calls #look at each interval, until the lanes rest again. An idle worker is not woken.
   class Heartbeat
     INTERVAL = 1
 
-    # lanes: the Lanes, which serve from now on. limit: WorkerTimeout in seconds; 0: no limit. The interval is at most a
-    # quarter of the limit.
+    # lanes: the Lanes, which serve from now on. limit: worker_timeout in seconds; 0: no limit. The interval is at most
+    # a quarter of the limit.
     def initialize(lanes, title, limit)
       @lanes = lanes
       @title = title

@@ -3,7 +3,7 @@
 require_relative "collector"
 
 module Bontebok
-  # The work that a process does between two requests: the hook out_of_band, and with OobGC a garbage collection. The
+  # The work that a process does between two requests: the hook out_of_band, and with oob_gc a garbage collection. The
   # class Lanes calls #run_in when the core reports that the work is due.
   class OutOfBand
     # If too many other workers are out of band (OutOfBandTurns), #run does nothing. The class Lanes calls #run_in

@@ -5,9 +5,9 @@ require_relative "rack_env"
 require_relative "request_limits"
 
 module Bontebok
-  # The requests that a worker sends to itself before it serves: the WarmUp paths, then the first of HealthPaths. They
+  # The requests that a worker sends to itself before it serves: the warm_up paths, then the first of health_paths. They
   # pass through a lane, as the requests of clients do, so they fail if clients would get an error. The worker must be
-  # ready within WorkerBootTimeout, so the requests have no limit of their own.
+  # ready within worker_boot_timeout, so the requests have no limit of their own.
   class ReadinessCheck
     # Raised if a response is not as expected. The message has the response.
     class Failed < StandardError; end

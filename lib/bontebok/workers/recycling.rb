@@ -4,11 +4,11 @@ require_relative "../system/clock"
 require_relative "../system/process_memory"
 
 module Bontebok
-  # Decides by MaxWorkerAge and MaxWorkerMemory when a worker must be replaced. The worker's main thread calls #wait
-  # and #reason while the lanes (threads that serve requests) run. The limit on the number of requests is not here,
-  # because the lanes count the requests.
+  # Decides by max_worker_age and max_worker_memory when a worker must be replaced. The worker's main thread calls #wait
+  # and #reason while the lanes run. The limit on the number of requests is not here, because the lanes count the
+  # requests.
   class Recycling
-    # Seconds between two checks of the memory. A worker that exceeds MaxWorkerMemory from the start is replaced after
+    # Seconds between two checks of the memory. A worker that exceeds max_worker_memory from the start is replaced after
     # this time, not sooner.
     PERIOD = 10
 
@@ -42,7 +42,7 @@ module Bontebok
     # after PERIOD.
     def watch_memory
       memory = @memory.read or return give_up
-      @log.warn("MaxWorkerMemory is less than a worker has when it begins: #{memory}") if memory.own > @most
+      @log.warn("max_worker_memory is less than a worker has when it begins: #{memory}") if memory.own > @most
       @look = @clock.now + PERIOD
     end
 
@@ -60,7 +60,7 @@ module Bontebok
 
     def give_up
       @look = nil
-      @log.warn("MaxWorkerMemory has no effect: this system does not show how much memory belongs to one process alone")
+      @log.warn("max_worker_memory has no effect: the system does not show how much memory belongs to a process alone")
       nil
     end
   end

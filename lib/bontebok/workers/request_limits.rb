@@ -3,8 +3,8 @@
 require_relative "../request_timeout"
 
 module Bontebok
-  # Runs in the main thread, and handles requests that take longer than RequestTimeoutSoft or RequestTimeout. After
-  # RequestTimeoutSoft, it raises Bontebok::RequestTimeout in the request's thread. After RequestTimeout, it only logs
+  # Runs in the main thread, and handles requests that take longer than request_timeout_soft or request_timeout. After
+  # request_timeout_soft, it raises Bontebok::RequestTimeout in the request's thread. After request_timeout, it only logs
   # where the application is, because the core itself has sent a response or closed the connection. While all lanes are
   # busy, it also writes the core's events to the log, for example rejected requests.
   class RequestLimits
@@ -53,7 +53,7 @@ module Bontebok
 
     def time_out(lane)
       request, backtrace = lane.time_out
-      report("RequestTimeoutSoft: #{request} is here", "RequestTimeout is raised", backtrace) if request
+      report("request_timeout_soft: #{request} is here", "Bontebok::RequestTimeout is raised", backtrace) if request
     end
 
     # Other threads are logged, too, because they may show what the request waits for.
@@ -61,10 +61,10 @@ module Bontebok
       overdue = @lanes.filter_map(&:overdue)
       overdue.each do |request, thread, seconds|
         began = (Time.now - seconds).strftime("%FT%T.%L%:z")
-        report("RequestTimeout: #{request}, which began at #{began}, is here", name_of(thread), thread.backtrace)
+        report("request_timeout: #{request}, which began at #{began}, is here", name_of(thread), thread.backtrace)
       end
       others = Thread.list - [Thread.current, *overdue.map { |_, thread| thread }]
-      others.each { |thread| report("RequestTimeout: another thread is here", name_of(thread), thread.backtrace) }
+      others.each { |thread| report("request_timeout: another thread is here", name_of(thread), thread.backtrace) }
     end
 
     def name_of(thread)

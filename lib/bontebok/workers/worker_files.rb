@@ -14,8 +14,8 @@ module Bontebok
       def check_spool_dir(config)
         fault = SpoolDir.fault(config[:spool_dir]) or return
         name = SpoolDir::NAMES[config.source(:spool_dir)]
-        advice = ". Set SpoolDir to another directory" if name
-        raise StartError, "#{name || 'SpoolDir'} #{config[:spool_dir]} cannot be written to: #{fault}#{advice}"
+        advice = ". Set spool_dir to another directory" if name
+        raise StartError, "#{name || 'spool_dir'} #{config[:spool_dir]} cannot be written to: #{fault}#{advice}"
       end
 
       # Without this check, a worker would fail to open the access log when the application is loaded. changes: values
@@ -27,7 +27,7 @@ module Bontebok
         config.at(key) { raise UsageError, "access log: #{e.message}" }
       rescue SystemCallError => e
         text = ErrorText.of(e, config[:access_log])
-        config.at(:access_log) { raise StartError, "AccessLog #{config[:access_log]}: #{text}" }
+        config.at(:access_log) { raise StartError, "access_log #{config[:access_log]}: #{text}" }
       end
     end
   end

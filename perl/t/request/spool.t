@@ -39,7 +39,7 @@ sub disk { return $mounted = system("mount -t tmpfs -o size=4m,mode=0700 tmpfs $
 END { system "umount $disk" if $mounted }
 
 my @rows = (
-    ['spool_max' => 'SpoolMax reached \(507\)', sub { server_with(spool_max => '4M') }],
+    ['spool_max' => 'spool_max reached \(507\)', sub { server_with(spool_max => '4M') }],
     ['a full disk' => '\(507\): No space left on device', sub { disk() ? server_with(spool_dir => "$disk") : undef }],
     ['ulimit -f'   => '\(507\): File too large', sub { Command->start(app => $app, limit => '-f 8192') }],
 );

@@ -2,7 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# The env of a request says how long the request has waited for a lane (a thread that serves requests), in ms.
+# The env of a request says how long the request has waited for a lane, in ms.
 class QueueTimeTest < Support::LaneCase
   KEY = "bontebok.queue_time"
   PROXY_KEY = "bontebok.proxy_queue_time"

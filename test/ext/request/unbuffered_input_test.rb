@@ -5,7 +5,7 @@ require_relative "../support/lane_case"
 require_relative "../support/inputs"
 require_relative "../support/unbuffered"
 
-# rack.input of a request whose body the application reads while the body comes (UnbufferedBodies).
+# rack.input of a request whose body the application reads while the body comes (unbuffered_bodies).
 class UnbufferedInputTest < Support::LaneCase
   include Support::Inputs
   include Support::Unbuffered
@@ -83,7 +83,7 @@ class UnbufferedInputTest < Support::LaneCase
   end
 
   def test_the_client_is_told_why_its_body_is_rejected
-    { "x\r\n" => [400, "a chunk without a valid size"], "a00000\r\n" => [413, "MaxBody: the body is too large"],
+    { "x\r\n" => [400, "a chunk without a valid size"], "a00000\r\n" => [413, "max_body: the body is too large"],
       "1\r\nabc" => [400, "no line end after the bytes of a chunk"] }.each do |bytes, (status, text)|
       server = serve(**UNBUFFERED) { |env| env["rack.input"].read && OK }
 

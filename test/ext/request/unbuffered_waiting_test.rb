@@ -4,7 +4,7 @@ require "io/wait"
 require_relative "../support/lane_case"
 require_relative "../support/unbuffered"
 
-# A thread or a fiber waits for the body of its request (UnbufferedBodies).
+# A thread or a fiber waits for the body of its request (unbuffered_bodies).
 class UnbufferedWaitingTest < Support::LaneCase
   include Support::Unbuffered
 

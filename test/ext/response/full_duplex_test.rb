@@ -4,7 +4,7 @@ require_relative "../support/lane_case"
 require_relative "../support/streaming"
 require_relative "../support/unbuffered"
 
-# The application sends its response while the client still sends its body (UnbufferedBodies).
+# The application sends its response while the client still sends its body (unbuffered_bodies).
 class FullDuplexTest < Support::LaneCase
   include Support::Streaming
   include Support::Unbuffered

@@ -2,8 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# Array bodies with many parts or large parts, and clients that read slowly. The lane (a thread that serves requests)
-# waits for such a client.
+# Array bodies with many parts or large parts, and clients that read slowly. The lane waits for such a client.
 class LargeBodyTest < Support::LaneCase
   def test_many_parts_are_sent
     [63, 64, 65, 3_000, VALGRIND ? 20_000 : 200_000].each do |count|

@@ -6,8 +6,8 @@ require_relative "lane_server"
 
 module Support
   # A test of the Ruby binding. Its servers run in this process and have real sockets. At the end of the test, all
-  # servers are drained. The test fails if a lane (a thread that serves requests) does not end, or if a lane has made a
-  # report that the test has not read.
+  # servers are drained. The test fails if a lane does not end, or if a lane has made a report that the test has not
+  # read.
   class LaneCase < TestCase
     # Under Valgrind, code is about 50 times slower. Valgrind itself finds the faults that GC.stress would show.
     VALGRIND = ENV.key?("RUBY_MEMCHECK_RUNNING")

@@ -3,10 +3,10 @@
 require "io/wait"
 
 module Support
-  # A LaneCase includes this module to start servers with a short RequestTimeoutSoft. For each server, one thread calls
-  # Lane#time_out, as the main thread of a real worker does. Lane#time_out raises RequestTimeout in the thread of a late
-  # request. @places gets the result of Lane#time_out for each late request: the request's label and the backtrace.
-  # After the thread has called Lane#time_out of all lanes, it adds an element to @looks.
+  # A LaneCase includes this module to start servers with a short request_timeout_soft. For each server, one thread
+  # calls Lane#time_out, as the main thread of a real worker does. Lane#time_out raises RequestTimeout in the thread of
+  # a late request. @places gets the result of Lane#time_out for each late request: the request's label and the
+  # backtrace. After the thread has called Lane#time_out of all lanes, it adds an element to @looks.
   module LimitedLanes
     # ms. A quick request takes less, even on a slow machine.
     SOFT = LaneCase::VALGRIND ? 3000 : 500

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Support
-  # For tests of request bodies that the application reads while they come (UnbufferedBodies).
+  # For tests of request bodies that the application reads while they come (unbuffered_bodies).
   module Unbuffered
     UNBUFFERED = { settings: { unbuffered_bodies: "/", max_body: 10_000_000 } }.freeze
     HEAD = "POST / HTTP/1.1\r\nHost: test\r\n"

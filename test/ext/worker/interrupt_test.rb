@@ -3,8 +3,8 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# A lane (a thread that serves requests) can be interrupted at any point. Even then, no client waits for the rest of its
-# response, and no body stays open.
+# A lane can be interrupted at any point. Even then, no client waits for the rest of its response, and no body stays
+# open.
 class InterruptTest < Support::LaneCase
   def test_a_waiting_lane_can_be_killed
     server = serve { OK }

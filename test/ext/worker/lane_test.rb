@@ -2,8 +2,7 @@
 
 require_relative "../support/lane_case"
 
-# While a lane (a thread that serves requests) waits, it does not block other threads. This file also tests the counts
-# of requests.
+# While a lane waits, it does not block other threads. This file also tests the counts of requests.
 class LaneTest < Support::LaneCase
   Lane = Bontebok::Core::Lane
   # An application without Ruby code: Hash#[] returns OK, the default of the Hash, for each env.

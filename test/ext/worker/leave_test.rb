@@ -3,8 +3,8 @@
 require_relative "../support/lane_case"
 require_relative "../support/failing"
 
-# An application ends its process with exit, a signal exception or NoMemoryError. The client gets a 500. The lane (a
-# thread that serves requests) reports :leave, and serves requests until the worker is drained.
+# An application ends its process with exit, a signal exception or NoMemoryError. The client gets a 500. The lane
+# reports :leave, and serves requests until the worker is drained.
 class LeaveTest < Support::LaneCase
   LEAVING = { SystemExit => -> { exit(3) }, NoMemoryError => -> { raise NoMemoryError, "no" },
               Interrupt => -> { raise Interrupt, "now" },

@@ -2,8 +2,8 @@
 
 require_relative "../support/lane_case"
 
-# Tests when a lane (a thread that serves requests) reports :out_of_band after Worker#out_of_band_after, and which
-# worker accepts connections during this report. Out-of-band work is work between two requests.
+# Tests when a lane reports :out_of_band after Worker#out_of_band_after, and which worker accepts connections during
+# this report. Out-of-band work is work between two requests.
 class ExtOutOfBandTest < Support::LaneCase
   def test_out_of_band_is_reported_once_after_the_given_number_of_requests
     server = serve { OK }

@@ -108,7 +108,7 @@ class ExtSiblingsTest < Support::LaneCase
       assert_equal 504, client.read_response.status
       alarm = IO.for_fd(server.worker.alarm, autoclose: false)
       assert alarm.wait_readable(Support::Deadline.new.left)
-      text = "127.0.0.1: the application has not answered within RequestTimeout (504)"
+      text = "127.0.0.1: the application has not answered within request_timeout (504)"
       assert_equal [:warn, text], server.worker.event
       assert_nil server.worker.event
     end

@@ -3,7 +3,7 @@
 require_relative "../support/lane_case"
 require_relative "../support/limited_lanes"
 
-# Tests RequestTimeoutSoft with requests that end at the moment when RequestTimeout is raised.
+# Tests request_timeout_soft with requests that end at the moment when RequestTimeout is raised.
 class TimeOutRacesTest < Support::LaneCase
   include Support::LimitedLanes
 

@@ -4,7 +4,7 @@ require_relative "../support/lane_case"
 require_relative "../support/failing"
 require_relative "../support/limited_lanes"
 
-# RequestTimeoutSoft raises RequestTimeout in the thread of a late request, and in no other thread.
+# request_timeout_soft raises RequestTimeout in the thread of a late request, and in no other thread.
 class TimeOutTest < Support::LaneCase
   include Support::LimitedLanes
 
@@ -41,7 +41,7 @@ class TimeOutTest < Support::LaneCase
     end
     response = server.get("/slow")
 
-    assert_equal [503, "the request has taken longer than RequestTimeoutSoft"], [response.status, response.body]
+    assert_equal [503, "the request has taken longer than request_timeout_soft"], [response.status, response.body]
     assert_equal 200, server.get("/quick").status
   end
 

@@ -38,7 +38,7 @@ class HandlerTest < EmbeddedCase
 
   def test_errors_are_exceptions
     error = assert_raises(ArgumentError) { handler.run(APP, Port: 0, MaxWorkers: 2) { flunk } }
-    assert_match(/MaxWorkers has no effect/, error.message)
+    assert_match(/max_workers has no effect/, error.message)
     assert_raises(Bontebok::StartError) { handler.run(APP, Path: "/dev/null/x") { flunk } }
   end
 

@@ -80,7 +80,7 @@ class ServerTest < EmbeddedCase
       assert_equal 413, client.read_response.status
     end
     assert_equal 504, get(server, "/slow").status
-    eventually(seen: -> { log }) { messages(:error) == ["RequestTimeoutSoft: GET /slow is here"] }
+    eventually(seen: -> { log }) { messages(:error) == ["request_timeout_soft: GET /slow is here"] }
   end
 
   def test_the_environment_decides_whether_a_response_shows_the_exception
@@ -92,10 +92,10 @@ class ServerTest < EmbeddedCase
   end
 
   def test_wrong_arguments_are_named
-    { { max_workers: 2 } => "Bontebok::Server: MaxWorkers has no effect: the server runs in the process of its caller",
+    { { max_workers: 2 } => "Bontebok::Server: max_workers has no effect: the server runs in the process of its caller",
       { thread: 2 } => "Bontebok::Server: unknown option thread. Did you mean threads?",
-      { threads: 0 } => "Bontebok::Server: Threads wants a whole number from 1 to 64, not 0",
-      { listen: "x:y:z" } => "Bontebok::Server: Listen wants #{Bontebok::Address::FORMS}, not \"x:y:z\"",
+      { threads: 0 } => "Bontebok::Server: threads wants a whole number from 1 to 64, not 0",
+      { listen: "x:y:z" } => "Bontebok::Server: listen wants #{Bontebok::Address::FORMS}, not \"x:y:z\"",
       { log: 3 } => "log: wants an IO, a Logger, an object with `call`, or nil, not Integer" }.each do |options, text|
       assert_equal text, assert_raises(ArgumentError) { server(**options) }.message
     end
@@ -125,8 +125,8 @@ class ServerTest < EmbeddedCase
   end
 
   def test_files_that_cannot_be_used_fail_the_start
-    { { spool_dir: "/dev/null" } => "SpoolDir /dev/null cannot be written to: Not a directory",
-      { access_log: "#{temp_dir}/none/log" } => "AccessLog #{temp_dir}/none/log: its directory does not exist" }
+    { { spool_dir: "/dev/null" } => "spool_dir /dev/null cannot be written to: Not a directory",
+      { access_log: "#{temp_dir}/none/log" } => "access_log #{temp_dir}/none/log: its directory does not exist" }
       .each do |options, text|
       assert_equal text, assert_raises(Bontebok::StartError) { server(**options).start }.message
     end

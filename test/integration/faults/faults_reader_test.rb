@@ -69,7 +69,8 @@ class FaultsReaderTest < Support::TestCase
 
   def closed = @server.output.text.scan("closed").size
 
-  # The body is larger than SpoolMax, so the lane waits for the client. The lane aborts the response after WriteTimeout.
+  # The body is larger than spool_max, so the lane waits for the client. The lane aborts the response after
+  # write_timeout.
   %i[tcp unix].each do |transport|
     define_method("test_a_client_that_reads_nothing_of_a_gigabyte_is_given_up_over_#{transport}") do
       start_watched(listen: transport, args: ["--write-timeout", WRITE_TIMEOUT.to_s, "--spool-max", "32M"],
@@ -90,7 +91,7 @@ class FaultsReaderTest < Support::TestCase
     end
   end
 
-  # The second crowd finds room within SpoolMax only if the files of the first crowd are gone from SpoolDir.
+  # The second crowd finds room within spool_max only if the files of the first crowd are gone from spool_dir.
   def test_a_crowd_that_reads_nothing_does_not_occupy_the_lane
     start_watched(listen: :tcp, args: ["--write-timeout", WRITE_TIMEOUT.to_s, "--spool-max", "200M",
                                        "--spool-threshold", "64K"], rackup: APPLICATION)
@@ -109,7 +110,7 @@ class FaultsReaderTest < Support::TestCase
     assert_unharmed
   end
 
-  # A client that reads slowly is served. With a SpoolMax of 8M, a lane waits for the client. With 1G, no lane waits.
+  # A client that reads slowly is served. With a spool_max of 8M, a lane waits for the client. With 1G, no lane waits.
   %w[8M 1G].each do |spool_max|
     define_method("test_a_client_that_reads_slowly_is_served_with_#{spool_max}") do
       start_watched(listen: :tcp, args: ["--write-timeout", "1", "--spool-max", spool_max], rackup: APPLICATION)
@@ -160,7 +161,7 @@ class FaultsReaderTest < Support::TestCase
     end
   end
 
-  # A response that fits into SpoolThreshold needs no file.
+  # A response that fits into spool_threshold needs no file.
   def test_responses_that_nobody_reads_do_not_occupy_the_lane
     start_watched(listen: :unix, args: %w[--write-timeout 30], rackup: <<~RUBY)
       run ->(_env) { [200, {}, ["x" * 900_000]] }

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../support/small_disk"
 require_relative "../support/worker_watch"
 
-# There is no room for a request body: the disk is full, SpoolMax is reached, or the file has reached its size limit.
+# There is no room for a request body: the disk is full, spool_max is reached, or the file has reached its size limit.
 # The client gets 507, and the application is not called. The worker frees the room of the rejected body.
 class FaultsSpoolTest < Support::TestCase
   include SmallDisk
@@ -51,7 +51,7 @@ class FaultsSpoolTest < Support::TestCase
   def test_a_body_beyond_spool_max_is_rejected
     start_watched(listen: :tcp, args: ["--spool-threshold", "64K", "--spool-max", "4M"], rackup: APPLICATION)
     [by_length, in_chunks].each do |request|
-      assert_refused(request, "SpoolMax")
+      assert_refused(request, "spool_max")
       assert_unharmed
     end
     assert_served
@@ -61,7 +61,7 @@ class FaultsSpoolTest < Support::TestCase
     start_watched(listen: :tcp, args: ["--spool-max", "4M"], rackup: APPLICATION)
     eventually do
       assert_equal 507, @server.request("POST", "/", { "Content-Length" => TOO_MUCH.to_s }).status
-      @server.output.text.match?(/SpoolMax reached \(507\), and [1-9]\d* more like it$/)
+      @server.output.text.match?(/spool_max reached \(507\), and [1-9]\d* more like it$/)
     end
   end
 

@@ -23,7 +23,7 @@ class FaultsTest < Support::TestCase
   HEAD = "POST / HTTP/1.1\r\nHost: a\r\n"
   LENGTH = "#{HEAD}Content-Length: 900000\r\n\r\n".freeze
   CHUNKED = "#{HEAD}Transfer-Encoding: chunked\r\n\r\n".freeze
-  # Longer than SpoolThreshold, so the worker has opened a file.
+  # Longer than spool_threshold, so the worker has opened a file.
   SPOOLED = "x" * 600_000
   STAGES = {
     "connected" => "",
@@ -86,7 +86,7 @@ class FaultsTest < Support::TestCase
     client.close
   end
 
-  # SpoolMax is less than the sum of all bodies. The last upload succeeds only if the worker has freed the room of the
+  # spool_max is less than the sum of all bodies. The last upload succeeds only if the worker has freed the room of the
   # other bodies.
   %i[tcp unix].each do |transport|
     define_method("test_an_upload_that_breaks_off_at_any_stage_does_no_harm_over_#{transport}") do

@@ -3,8 +3,8 @@
 require "test_helper"
 require_relative "../support/orphaned_workers"
 
-# HijackTimeout of workers whose master has died: hijacked connections, and the hook before_worker_drain. In each test,
-# another worker has a request that does not end. The supervisor kills this worker when GracefulTimeout is over.
+# hijack_timeout of workers whose master has died: hijacked connections, and the hook before_worker_drain. In each test,
+# another worker has a request that does not end. The supervisor kills this worker when graceful_timeout is over.
 class HijackAdoptionTest < Support::TestCase
   include OrphanedWorkers
 

@@ -138,7 +138,7 @@ class FileBodiesTest < Support::TestCase
 
     assert_equal "0123456789", server.get("/files/small").body
     assert_equal 404, server.get("/config.ru").status
-    server.wait_for_output(/outside of the directories of XSendfile/)
+    server.wait_for_output(/outside of the directories of x_sendfile/)
   end
 
   private

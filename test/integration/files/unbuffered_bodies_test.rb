@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# UnbufferedBodies, with the real executable: the application reads a body while the client sends it.
+# unbuffered_bodies, with the real executable: the application reads a body while the client sends it.
 class UnbufferedBodiesTest < Support::TestCase
   include ProcessTree
 

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/busy_worker"
 
-# ReadyPath and LivePath, while the application is stuck in all threads, or whole processes are.
+# ready_path and live_path, while the application is stuck in all threads, or whole processes are.
 class ProcessProbesTest < Support::TestCase
   include BusyWorker
 

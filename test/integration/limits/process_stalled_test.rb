@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# WorkerTimeout: the master kills and replaces a worker that hangs, or a worker that SIGSTOP has frozen.
+# worker_timeout: the master kills and replaces a worker that hangs, or a worker that SIGSTOP has frozen.
 class ProcessStalledTest < Support::TestCase
   include ProcessTree
 
@@ -134,10 +134,10 @@ class ProcessStalledTest < Support::TestCase
   def test_there_is_no_worker_timeout_in_development
     server = start_bontebok(args: ["-w", "1", "--check"], ready: false)
     server.wait
-    assert_match(/^WorkerTimeout +0 /, server.output.text)
+    assert_match(/^worker_timeout +0 /, server.output.text)
     server = start_bontebok(args: ["-w", "1", "-E", "production", "--check"], ready: false)
     server.wait
-    assert_match(/^WorkerTimeout +60s? /, server.output.text)
+    assert_match(/^worker_timeout +60s? /, server.output.text)
   end
 
   private

@@ -68,7 +68,7 @@ class AccessLogGoneTest < Support::TestCase
   def test_a_first_start_without_the_log_fails
     server = start("#{directory}/access.log", "-w", "1", ready: false)
     assert_equal 1, server.wait.exitstatus
-    assert_match(/AccessLog .*access.log: its directory does not exist/, server.output.text)
+    assert_match(/access_log .*access.log: its directory does not exist/, server.output.text)
   end
 
   private

@@ -21,7 +21,7 @@ class RejectedRequestsTest < Support::TestCase
     "proxy_protocol" => [400, "a PROXY protocol header, which is not supported",
                          "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n#{GET}Host: a\r\n\r\n"],
     "connect" => [501, "CONNECT: the server is no tunnel", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"],
-    "large_body" => [413, "MaxBody: the body is too large", "#{POST}Content-Length: 101\r\n\r\n"],
+    "large_body" => [413, "max_body: the body is too large", "#{POST}Content-Length: 101\r\n\r\n"],
     "bad_chunk_size" => [400, "a chunk without a valid size", "#{POST}Transfer-Encoding: chunked\r\n\r\n0x5\r\n"],
     "control_byte" => [400, "a control byte in a field value", "#{GET}Host: a\r\nX: \e[2J\r\n\r\n"]
   }.freeze

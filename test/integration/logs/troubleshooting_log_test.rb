@@ -26,11 +26,11 @@ class TroubleshootingLogTest < Support::TestCase
     server = start("--max-queue", "1", "--queue-timeout", "100ms")
     busy(server) do
       client = ask(server)
-      eventually("MaxQueue") { server.get.status == 503 }
+      eventually("max_queue") { server.get.status == 503 }
       assert_equal 503, client.read_response.status
-      %w[MaxQueue QueueTimeout].each { |limit| server.wait_for_output(/ #{limit}: .*\n/) }
+      %w[max_queue queue_timeout].each { |limit| server.wait_for_output(/ #{limit}: .*\n/) }
     end
-    assert_quoted "503: too many requests wait", server.output.text, only: /Queue/
+    assert_quoted "503: too many requests wait", server.output.text, only: /queue/
   end
 
   def test_no_room_for_connections
@@ -68,12 +68,12 @@ class TroubleshootingLogTest < Support::TestCase
     server = start("--request-timeout", "200ms")
     assert_equal 504, server.get("/report").status
     server.wait_for_output(/ hangs in all its threads: .*\n/)
-    server.wait_for_output(/ RequestTimeout: GET .*\n/)
+    server.wait_for_output(/ request_timeout: GET .*\n/)
     assert_quoted "504: from the server", server.output.text
     assert_quoted "Workers are replaced again and again", server.output.text, only: /hangs/
   end
 
-  # With MaxQueue, the server accepts connections while all threads are busy.
+  # With max_queue, the server accepts connections while all threads are busy.
   def test_a_client_that_is_gone
     server = start("--max-queue", "9", "--check-client-connection")
     busy(server) { ask(server).close }
@@ -96,7 +96,7 @@ class TroubleshootingLogTest < Support::TestCase
     server.wait_for_output(/ wants to be replaced: memory .*\n/)
     server.wait_for_output(/ leaves when .*\n/)
     assert_quoted "Memory grows", server.output.text
-    eventually("MaxRequestPerChild") { server.get && server.output.text.include?("max requests") }
+    eventually("max_request_per_child") { server.get && server.output.text.include?("max requests") }
     assert_quoted "Workers are replaced again and again", server.output.text, only: /wants/
   end
 

@@ -64,7 +64,7 @@ class ControlTest < Support::TestCase
     assert_equal 0, server.wait.exitstatus
   end
 
-  # The second deploy replaces a deploy that hangs. WorkerBootTimeout of release 3 ends the deploy of release 4.
+  # The second deploy replaces a deploy that hangs. worker_boot_timeout of release 3 ends the deploy of release 4.
   def test_one_deploy_at_a_time
     server = start
     release(2, "config.ru" => "warn('at the gate')\nFile.read('#{temp_dir}/gate')")

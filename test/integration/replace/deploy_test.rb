@@ -173,7 +173,7 @@ class DeployTest < Support::TestCase
     { { "config.ru" => "raise 'bad code'" } => "bad code", { "config.ru" => "Process.daemon" } => "daemon would end",
       { "config/bontebok.rb" => "max_workers" } => "config/bontebok.rb:1",
       { "config/bontebok.rb" => "log '/proc/none/a'" } => "cannot write to /proc/none/a: its directory does not exist",
-      { "config/bontebok.rb" => "max_workers 0" } => "MaxWorkers 0 needs a restart",
+      { "config/bontebok.rb" => "max_workers 0" } => "max_workers 0 needs a restart",
       { "config/bontebok.rb" => "max_workers 1; after_fork { exit! }" } => "no worker became ready" }
   end
 

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# Hijacked connections and streams when their worker stops, is replaced, or the server stops (HijackTimeout).
+# Hijacked connections and streams when their worker stops, is replaced, or the server stops (hijack_timeout).
 class HijackDrainTest < Support::TestCase
   include ProcessTree
 
@@ -34,7 +34,7 @@ class HijackDrainTest < Support::TestCase
         client.wait_for_end
         assert_equal 0, server.wait.exitstatus
       end
-      assert_match(/closes 1 hijacked connections and streams after HijackTimeout/, server.output.text)
+      assert_match(/closes 1 hijacked connections and streams after hijack_timeout/, server.output.text)
     end
   end
 
@@ -47,7 +47,7 @@ class HijackDrainTest < Support::TestCase
         assert_equal "bye\n", client.read_line
         assert_equal 0, server.wait.exitstatus
       end
-      refute_match(/HijackTimeout/, server.output.text)
+      refute_match(/hijack_timeout/, server.output.text)
     end
   end
 
@@ -69,11 +69,11 @@ class HijackDrainTest < Support::TestCase
     %w[0 1].each do |workers|
       server = start(["-w", workers, "--hijack-timeout", "100ms"], "before_worker_drain { sleep }\n")
       assert_equal 0, server.stop.exitstatus
-      assert_match(/the hook before_worker_drain has not ended within HijackTimeout/, server.output.text)
+      assert_match(/the hook before_worker_drain has not ended within hijack_timeout/, server.output.text)
     end
   end
 
-  # HijackTimeout is GracefulTimeout, so nothing is left of it for the exit.
+  # hijack_timeout is graceful_timeout, so nothing is left of it for the exit.
   def test_a_single_process_waits_too_and_goes_on_after_the_hijack_timeout
     server = start(%w[-w 0 --graceful-timeout 2], "after_stopped { sleep 0.01 and warn 'hook ends' }\n")
     2.times do |number|

@@ -4,7 +4,7 @@ require "test_helper"
 require "time"
 require_relative "../support/control_case"
 
-# A new generation must serve for ErrRespawnInterval before the former one leaves. If a new worker or the new master
+# A new generation must serve for err_respawn_interval before the former one leaves. If a new worker or the new master
 # ends by itself before, the former generation stays. If the present master dies, the new generation serves alone.
 class ProbationTest < Support::TestCase
   include ControlCase

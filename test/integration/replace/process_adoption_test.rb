@@ -39,7 +39,7 @@ class ProcessAdoptionTest < Support::TestCase
     assert_includes former, server.get.body.to_i
   end
 
-  # At most MaxWorkers workers without a master keep serving. These are the workers of the first master that has died.
+  # At most max_workers workers without a master keep serving. These are the workers of the first master that has died.
   def test_masters_that_die_again_and_again_do_not_fill_the_memory
     temp_file("bad.rb", BAD)
     server = start("-c", "bad.rb", "--err-respawn-interval", "50ms")

@@ -4,7 +4,7 @@ require "test_helper"
 require "bontebok/sockets/inet_diag"
 require_relative "../support/process_tree"
 
-# Two servers with ReusePort have the same address, and know nothing of each other. One of them stops. Its connections
+# Two servers with reuse_port have the same address, and know nothing of each other. One of them stops. Its connections
 # are served, and new connections go to the other server.
 class ProcessDepartureTest < Support::TestCase
   include ProcessTree

@@ -3,12 +3,12 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# A change of RestartFile starts a new generation: a master with its workers. The former generation serves until the
+# A change of restart_file starts a new generation: a master with its workers. The former generation serves until the
 # next generation is ready (docs/DEPLOYS.md).
 class ProcessGenerationsTest < Support::TestCase
   include ProcessTree
 
-  # While there is a file "bad", only the first worker can start. The supervisor checks the RestartFile every 20 ms.
+  # While there is a file "bad", only the first worker can start. The supervisor checks the restart_file every 20 ms.
   BAD = <<~RUBY
     after_worker_ready do |worker|
       $stderr.puts "worker \#{worker.number} hangs" if worker.number > 1
@@ -71,8 +71,8 @@ class ProcessGenerationsTest < Support::TestCase
     end
   end
 
-  # WorkerBootTimeout limits the next generation only while the former master lives. If the former master has died, only
-  # the next master can start workers, so the next master is not stopped.
+  # worker_boot_timeout limits the next generation only while the former master lives. If the former master has died,
+  # only the next master can start workers, so the next master is not stopped.
   def test_the_next_generation_has_no_limit_after_the_former_master_has_died
     server = start("--worker-boot-timeout", "10s")
     former = [master(server).pid, *workers(server)]

@@ -84,7 +84,7 @@ class ProcessOutOfBandTest < Support::TestCase
     assert_equal 200, server.get.status
   end
 
-  # GracefulTimeout is the limit for the hook, as it is for requests.
+  # graceful_timeout is the limit for the hook, as it is for requests.
   def test_a_stop_ends_the_hook_after_the_graceful_timeout
     server, = start_with_slow_hook("-w", "1", "--graceful-timeout", "0.5")
     assert_equal 0, server.stop("TERM").exitstatus

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../support/process_tree"
 require_relative "../support/releases"
 
-# Before a new worker serves, it requests the first of HealthPaths and the WarmUp paths from itself. In a deploy, the
+# Before a new worker serves, it requests the first of health_paths and the warm_up paths from itself. In a deploy, the
 # new generation must answer.
 class ReadinessTest < Support::TestCase
   include ProcessTree

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../support/process_tree"
 require_relative "../support/releases"
 
-# With KeepFormer, the former master stays loaded after a deploy. `bontebok rollback` lets it serve again.
+# With keep_former, the former master stays loaded after a deploy. `bontebok rollback` lets it serve again.
 class RollbackTest < Support::TestCase
   include ProcessTree
   include Releases
@@ -38,10 +38,10 @@ class RollbackTest < Support::TestCase
     refute_path_exists "#{temp_dir}/new.sock"
     assert(eventually("release 1") { get("bontebok.sock").body.start_with?("release 1,") })
     # The release with the closed address is not kept.
-    assert_command 1, "bontebok: no former generation is kept (see KeepFormer)\n", "rollback"
+    assert_command 1, "bontebok: no former generation is kept (see keep_former)\n", "rollback"
   end
 
-  # DeploySurge takes workers from the former master, and the number can change after the deploy.
+  # deploy_surge takes workers from the former master, and the number can change after the deploy.
   def test_the_former_release_gets_its_number_of_workers
     server = start("-w", "3", "--deploy-surge", "2")
     release(2)
@@ -53,7 +53,7 @@ class RollbackTest < Support::TestCase
     eventually("2 workers") { Support::ProcessTable.children(master(server).pid).size == 2 }
     release(3, "config.ru" => "raise 'bad code'")
     assert_command 1, /bad code/, "deploy", "--wait"
-    assert_command 1, /no former generation .*; with DeploySurge, it ends when the next deploy begins/, "rollback"
+    assert_command 1, /no former generation .*; with deploy_surge, it ends when the next deploy begins/, "rollback"
   end
 
   def test_a_kept_master_ignores_signals

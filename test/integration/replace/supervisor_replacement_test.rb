@@ -132,7 +132,7 @@ class SupervisorReplacementTest < Support::TestCase
   def test_a_path_that_is_no_utf8
     release(1)
     server = start("--restart-file", "#{temp_dir}/l\xE4tin".b)
-    message = "RestartFile is not in UTF-8, so only a restart deploys"
+    message = "restart_file is not in UTF-8, so only a restart deploys"
     assert_command 1, /#{message}/, "deploy", "--wait"
     assert_command 1, /#{message}/, *COMMAND
     assert_serves 1, server

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../support/process_tree"
 require_relative "../support/releases"
 
-# With DeploySurge, a deploy starts a few workers at a time, and as many old workers leave.
+# With deploy_surge, a deploy starts a few workers at a time, and as many old workers leave.
 class SurgeTest < Support::TestCase
   include ProcessTree
   include Releases
@@ -84,7 +84,7 @@ class SurgeTest < Support::TestCase
     start_current(*args)
   end
 
-  # With KeepFormer, the former master is the older child.
+  # With keep_former, the former master is the older child.
   def next_workers(server)
     children = Support::ProcessTable.children(server.pid)
     Support::ProcessTable.children(children.last.pid).map(&:pid)

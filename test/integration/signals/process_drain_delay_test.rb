@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/process_tree"
 
-# DrainDelay: after TERM the server serves on for a time, and shows that it will stop.
+# drain_delay: after TERM the server serves on for a time, and shows that it will stop.
 class ProcessDrainDelayTest < Support::TestCase
   include ProcessTree
 

@@ -3,8 +3,7 @@
 require "test_helper"
 require_relative "../support/busy_worker"
 
-# A graceful stop while one lane (a thread that serves requests) is busy for a long time. Other lanes serve the
-# connections of the busy lane.
+# A graceful stop while one lane is busy for a long time. Other lanes serve the connections of the busy lane.
 class ProcessStopBusyTest < Support::TestCase
   include BusyWorker
 

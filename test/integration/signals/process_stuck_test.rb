@@ -99,7 +99,7 @@ class ProcessStuckTest < Support::TestCase
     end
   end
 
-  # GracefulTimeout (2 s) is the limit for the request and the exit together. The request takes 0.5 s.
+  # graceful_timeout (2 s) is the limit for the request and the exit together. The request takes 0.5 s.
   def test_exit_handlers_of_an_orphan_have_the_rest_of_the_graceful_timeout
     make_gate
     server = start_bontebok(args: %w[-w 1 --graceful-timeout 2 --keepalive-drain 10ms], rackup: <<~RUBY)

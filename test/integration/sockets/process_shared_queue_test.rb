@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/sharing_servers"
 
-# Two servers with ReusePort have the same control socket. One of them stops, and the other one gets its idle
+# Two servers with reuse_port have the same control socket. One of them stops, and the other one gets its idle
 # connections and its paths.
 class ProcessSharedQueueTest < Support::TestCase
   include SharingServers

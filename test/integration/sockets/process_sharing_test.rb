@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/sharing_servers"
 
-# Two servers with ReusePort have the same control socket. The newer one gets copies of the older one's TCP listeners,
+# Two servers with reuse_port have the same control socket. The newer one gets copies of the older one's TCP listeners,
 # and takes over the path of the control socket.
 class ProcessSharingTest < Support::TestCase
   include SharingServers

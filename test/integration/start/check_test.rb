@@ -11,7 +11,7 @@ class CheckTest < Support::TestCase
     temp_file("c.rb", "threads 3\n")
     rows = check("-w", "2", "-c", "c.rb").lines.map { |line| line.chomp.split(/ {2,}/) }
     assert_equal Bontebok::OptionTable::ALL.map(&:name), rows.map(&:first)
-    [["MaxWorkers", "2", "command line"], ["Threads", "3", "c.rb:1"], %w[MaxTarget 16K default]].each do |row|
+    [["max_workers", "2", "command line"], ["threads", "3", "c.rb:1"], %w[max_target 16K default]].each do |row|
       assert_includes rows, row
     end
   end
@@ -19,8 +19,8 @@ class CheckTest < Support::TestCase
   def test_style_hooks_and_advice_are_shown
     temp_file("puma.rb", "before_worker_boot { raise }\nlowlevel_error_handler { 1 }\nstate_path 'a'\n")
     text = check("-c", "puma.rb")
-    assert_match(/^ConfigStyle +puma +file name$/, text)
-    assert_match(/^Threads +5 +puma's default$/, text)
+    assert_match(/^config_style +puma +file name$/, text)
+    assert_match(/^threads +5 +puma's default$/, text)
     assert_match(/^hooks: before_worker_boot, lowlevel_error_handler\n/, text)
     assert_match(/^puma.rb:3: state_path has no effect: /, text)
   end
@@ -29,11 +29,11 @@ class CheckTest < Support::TestCase
     args = %w[-w many -t 0 --access-log - --pidfile none/a.pid --user nobody-here --spool-dir /proc/none gone.ru]
     args.push("--access-log-format", "%{a")
     assert_equal <<~TEXT, check(*args, status: 2, stream: :stderr)
-      bontebok: command line: MaxWorkers wants auto or a whole number from 0 to 1024, not "many"
-      bontebok: command line: Threads wants a whole number from 1 to 64, not "0"
+      bontebok: command line: max_workers wants auto or a whole number from 0 to 1024, not "many"
+      bontebok: command line: threads wants a whole number from 1 to 64, not "0"
       bontebok: command line: there is no user nobody-here
       bontebok: cannot read the rackup file #{File.realpath(temp_dir)}/gone.ru: No such file or directory
-      bontebok: SpoolDir /proc/none cannot be written to: No such file or directory
+      bontebok: spool_dir /proc/none cannot be written to: No such file or directory
       bontebok: access log: format: no } after %{a
       bontebok: cannot write the file #{File.realpath(temp_dir)}/none/a.pid: its directory does not exist
     TEXT
@@ -46,8 +46,8 @@ class CheckTest < Support::TestCase
       bontebok: unknown option --frobnicate. See bontebok --help.
       bontebok: c.rb:1: unknown option frobnicate
       bontebok: c.rb:4: cannot change to the directory /proc/none: No such file or directory
-      bontebok: c.rb:2: Listen wants a port from 0 to 65535, not "0.0.0.0:99999"
-      bontebok: c.rb:5: SocketOwner wants a user and a group that exist, not "nobody-here"
+      bontebok: c.rb:2: listen wants a port from 0 to 65535, not "0.0.0.0:99999"
+      bontebok: c.rb:5: socket_owner wants a user and a group that exist, not "nobody-here"
       bontebok: c.rb:6: access log: format: no } after %{a
       bontebok: c.rb:3: cannot write to #{File.realpath(temp_dir)}/none/a.log: its directory does not exist
       bontebok: c.rb:2: cannot listen on unix:#{File.realpath(temp_dir)}/none/a.sock: its directory does not exist
@@ -58,13 +58,13 @@ class CheckTest < Support::TestCase
   def test_the_syntax_of_the_application_and_missing_directories
     temp_file("a.ru", "raise\nrun (\n")
     assert_match(/\Abontebok: \S+a.ru:[23]: syntax error/, check("a.ru", status: 1, stream: :stderr))
-    assert_match(%r{^command line: XSendfile: the directory /proc/none does not exist$},
+    assert_match(%r{^command line: x_sendfile: the directory /proc/none does not exist$},
                  check("--x-sendfile", "/proc/none"))
   end
 
   # These files are only opened to append. A file that is not there needs a directory that can be written to.
   def test_logs_may_be_streams
-    assert_match(%r{^Log +/dev/stderr }, check("--log", "/dev/stderr", "--stdout", File::NULL))
+    assert_match(%r{^log +/dev/stderr }, check("--log", "/dev/stderr", "--stdout", File::NULL))
     text = check("--log", "none/a.log", status: 1, stream: :stderr)
     assert_match(%r{: cannot write to .*none/a.log: its directory does not exist$}, text)
   end
@@ -123,8 +123,8 @@ class CheckTest < Support::TestCase
     temp_file("a", "")
     args = ["-l", "127.0.0.1:#{other.addr[1]}", "-l", "unix:none/a.sock", "-l", "unix:a"]
     text = check(*args, listen: nil, status: 1, stream: :stderr)
-    assert_equal ["Address already in use by #{named(Process.pid)}", "its directory does not exist", "the file is not a socket"],
-                 text.scan(/[^:]+$/).map(&:strip)
+    assert_equal ["Address already in use by #{named(Process.pid)}", "its directory does not exist",
+                  "the file is not a socket"], text.scan(/[^:]+$/).map(&:strip)
   ensure
     other&.close
   end

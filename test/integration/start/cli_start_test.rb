@@ -13,11 +13,11 @@ class CLIStartTest < Support::TestCase
 
   def test_wrong_options_are_rejected
     { %w[--frobnicate] => "unknown option --frobnicate", %w[-x] => "unknown option -x", %w[-w] => "-w wants a value",
-      %w[-w many] => "MaxWorkers wants auto or a whole number", %w[-t 0] => "Threads wants a whole number from 1 to 64",
-      %w[--max-target big] => "MaxTarget wants a size", %w[--body-timeout soon] => "BodyTimeout wants a time",
-      %w[--chunked-transfer=perhaps] => "ChunkedTransfer wants true or",
-      %w[-l nowhere] => "Listen wants HOST:PORT",
-      %w[-E a/b] => "Environment wants a name", %w[a.ru b.ru] => "only one rackup file" }.each do |args, message|
+      %w[-w many] => "max_workers wants auto or a whole", %w[-t 0] => "threads wants a whole number from 1 to 64",
+      %w[--max-target big] => "max_target wants a size", %w[--body-timeout soon] => "body_timeout wants a time",
+      %w[--chunked-transfer=perhaps] => "chunked_transfer wants true or",
+      %w[-l nowhere] => "listen wants HOST:PORT",
+      %w[-E a/b] => "environment wants a name", %w[a.ru b.ru] => "only one rackup file" }.each do |args, message|
       assert_fails 2, message, args: args, rackup: APP
     end
   end
@@ -27,7 +27,7 @@ class CLIStartTest < Support::TestCase
       %w[--access-log syslog:facility=x] => 'access log: syslog: unknown facility "x"' }.each do |args, message|
       assert_fails 2, message, args: ["--access-log", File.join(temp_dir, "log"), *args], rackup: APP
     end
-    assert_fails 2, "AccessLogFormat wants a line of", args: ["--access-log-format", "a\nb"], rackup: APP
+    assert_fails 2, "access_log_format wants a line of", args: ["--access-log-format", "a\nb"], rackup: APP
   end
 
   def test_a_closed_standard_error_does_not_change_the_exit_status
@@ -41,9 +41,9 @@ class CLIStartTest < Support::TestCase
     %w[C C.UTF-8].each do |locale|
       env = { "LC_ALL" => locale }
       assert_fails 1, "cannot read the rackup file", args: ["\xff.ru"], env: env
-      assert_fails 2, "Listen wants HOST:PORT", args: ["-l", "\xff"], env: env
+      assert_fails 2, "listen wants HOST:PORT", args: ["-l", "\xff"], env: env
       assert_fails 2, "unknown option", args: ["--\xff"], env: env
-      assert_fails 2, "BackLog wants", args: ["--backlog=\xff"], env: env
+      assert_fails 2, "backlog wants", args: ["--backlog=\xff"], env: env
     end
   end
 
@@ -66,9 +66,9 @@ class CLIStartTest < Support::TestCase
     assert_fails 1, "cannot read the rackup file #{temp_dir}: Is a directory", args: [temp_dir]
     assert_fails 1, "cannot listen on unix:#{path}: its directory does not exist",
                  args: ["-l", "unix:#{path}"], rackup: APP
-    assert_fails 1, "AccessLog #{path}: its directory does not exist",
+    assert_fails 1, "access_log #{path}: its directory does not exist",
                  args: ["--access-log", path], rackup: "raise 'the application was loaded'"
-    assert_fails 1, "SpoolDir #{path} cannot be written to: No such file or directory",
+    assert_fails 1, "spool_dir #{path} cannot be written to: No such file or directory",
                  args: ["--spool-dir", path], rackup: APP
   end
 
@@ -161,7 +161,7 @@ class CLIStartTest < Support::TestCase
 
   def test_help_version_and_check_are_printed
     { "--help" => "Usage: bontebok", "--version" => /\Abontebok \d+\.\d+/,
-      "--check" => /^Listen +unix:.* command line$/ }.each do |flag, text|
+      "--check" => /^listen +unix:.* command line$/ }.each do |flag, text|
       server = failed_start(args: [flag], rackup: APP)
       assert_equal [0, ""], [server.status.exitstatus, server.output.text(:stderr)]
       assert_operator text, :===, server.output.text(:stdout)[text]

@@ -15,7 +15,7 @@ class ConfigFilesTest < Support::TestCase
     server = start_bontebok(rackup: APP)
     server.wait_for_output(/ ready in \d+ ms$/)
     assert_equal [2, "staging"], [workers(server).size, server.get.body.split.first]
-    assert_match(%r{^ConfigFile +config/bontebok\.rb +found$}, checked)
+    assert_match(%r{^config_file +config/bontebok\.rb +found$}, checked)
   end
 
   def test_environment_variables_of_platforms_are_obeyed

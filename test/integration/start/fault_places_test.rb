@@ -5,9 +5,9 @@ require "test_helper"
 # Messages about files and addresses of a configuration file name file and line, at the start and with --check.
 class FaultPlacesTest < Support::TestCase
   APP = "run ->(_) { [200, {}, []] }\n"
-  LINES = { "rackup 'none.ru'" => "cannot read the rackup file", "spool_dir '/proc/none'" => "SpoolDir",
+  LINES = { "rackup 'none.ru'" => "cannot read the rackup file", "spool_dir '/proc/none'" => "spool_dir",
             "log 'none/a.log'" => "cannot write to", "pidfile 'none/a.pid'" => "cannot write the file",
-            "listen 'unix:none/a.sock'" => "cannot listen on", "access_log 'none/a.log'" => "AccessLog",
+            "listen 'unix:none/a.sock'" => "cannot listen on", "access_log 'none/a.log'" => "access_log",
             "access_log 'a.log'; access_log_format '%{a'" => "access log: format" }.freeze
 
   def test_a_start_names_file_and_line

@@ -52,7 +52,7 @@ class ForeignFilesTest < Support::TestCase
     check.output.wait_for_end
     assert_equal [0, ""], [check.status.exitstatus, check.output.text(:stderr)]
     style = name[/\A[a-z]+/]
-    assert_match(/^ConfigStyle +#{style} +file name$/, check.output.text)
+    assert_match(/^config_style +#{style} +file name$/, check.output.text)
   end
 
   def start(args)

@@ -97,8 +97,8 @@ class ProcessUserTest < Support::TestCase
     log = temp_file("roots.log")
     Dir.mkdir("#{temp_dir}/roots", 0o700)
     { %W[--log #{log}] => "cannot write to #{log}: Permission denied",
-      %W[--access-log #{log}] => "AccessLog #{log}: Permission denied",
-      %W[--spool-dir #{temp_dir}/roots] => "SpoolDir #{temp_dir}/roots cannot be written to: Permission denied",
+      %W[--access-log #{log}] => "access_log #{log}: Permission denied",
+      %W[--spool-dir #{temp_dir}/roots] => "spool_dir #{temp_dir}/roots cannot be written to: Permission denied",
       %W[--rackup #{temp_dir}/roots/a.ru] => "cannot read the rackup file #{temp_dir}/roots/a.ru: Permission denied" }
       .each do |args, message|
       assert_fails 1, "as the user nobody: #{message}", ["--user", "nobody", *args], rackup: rackup
@@ -109,7 +109,7 @@ class ProcessUserTest < Support::TestCase
     file = temp_file("a.rb", "\nuser 'nobody:no-such'\n")
     { %w[--user no-such] => [2, "command line: there is no user no-such"],
       %w[--user nobody:no-such] => [2, "command line: there is no group no-such"],
-      %w[--user :daemon] => [2, "command line: User wants a user, or USER:GROUP, not \":daemon\""],
+      %w[--user :daemon] => [2, "command line: user wants a user, or USER:GROUP, not \":daemon\""],
       %W[-c #{file}] => [2, "#{file}:2: there is no group no-such"] }.each do |args, (status, message)|
       assert_fails status, message, args, rackup: APP
     end

@@ -34,7 +34,7 @@ class RubyFlagsTest < Support::TestCase
     RUBY
   }.freeze
 
-  # The supervisor checks the RestartFile every 20 ms.
+  # The supervisor checks the restart_file every 20 ms.
   OFTEN = <<~RUBY
     require "bontebok/processes/restart_file"
     Bontebok::RestartFile.singleton_class.prepend(Module.new do
@@ -97,7 +97,7 @@ class RubyFlagsTest < Support::TestCase
                    rackup: APPLICATION, lint: false, env: { "RUBYOPT" => FLAGS })
   end
 
-  # HUP replaces the worker. The RestartFile replaces the master.
+  # HUP replaces the worker. The restart_file replaces the master.
   def replace_everything(server)
     former = workers(server)
     server.signal("HUP")

@@ -21,7 +21,7 @@ class WrongStartsTest < Support::TestCase
   end
 
   def test_a_bad_value_is_rejected
-    assert_refused 2, 'command line: Threads wants a whole number from 1 to 64, not "many"', "-t", "many"
+    assert_refused 2, 'command line: threads wants a whole number from 1 to 64, not "many"', "-t", "many"
   end
 
   def test_a_used_port_is_rejected

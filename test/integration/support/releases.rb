@@ -35,7 +35,7 @@ module Releases
     FileUtils.rm_r("#{temp_dir}/releases/#{number}")
   end
 
-  # Starts the command in `current`, as a shell does: PWD is the name of the link. With a short ErrRespawnInterval, a
+  # Starts the command in `current`, as a shell does: PWD is the name of the link. With a short err_respawn_interval, a
   # deploy does not take longer than it must.
   def start_current(*args, command: [RbConfig.ruby, Support::BontebokProcess::EXECUTABLE], env: {},
                     listen: ["-l", "unix:#{temp_dir}/bontebok.sock"])

@@ -3,7 +3,7 @@
 require "json"
 require_relative "process_tree"
 
-# Starts servers with ReusePort that have the same control socket.
+# Starts servers with reuse_port that have the same control socket.
 module SharingServers
   include ProcessTree
 

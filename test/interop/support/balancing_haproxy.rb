@@ -3,7 +3,7 @@
 require_relative "haproxy"
 
 module Interop
-  # A configuration of HAProxy that balances two servers, a and b. HAProxy asks each server's ReadyPath, and logs each
+  # A configuration of HAProxy that balances two servers, a and b. HAProxy asks each server's ready_path, and logs each
   # change of a server's state.
   class BalancingHaproxy < Haproxy
     SITES = { "haproxy, balancing" => nil }.freeze

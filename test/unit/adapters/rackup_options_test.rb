@@ -24,7 +24,7 @@ class RackupOptionsTest < Support::TestCase
   end
 
   def test_options_of_rhebok_are_understood
-    options = RHEBOK.keys.map { |name| Bontebok::OptionTable::ALL.find { |option| option.name == name.to_s } }
+    options = RHEBOK.keys.map { |name| Bontebok::OptionTable::ALL.find { |one| one.rackup_name == name.to_s } }
     untyped = config
     typed = config(**RHEBOK.transform_values(&:first))
     assert_equal(RHEBOK.values.map(&:last), options.map { |option| untyped[option.key] })
@@ -62,7 +62,7 @@ class RackupOptionsTest < Support::TestCase
 
   def test_options_of_rhebok_without_an_effect_get_advice
     assert_equal ["rackup -O: MinGCPerRequest has no effect: " \
-                  "the number of requests is random, at least three quarters of MaxGCPerRequest"],
+                  "the number of requests is random, at least three quarters of max_gc_per_request"],
                  config(MinGCPerRequest: "2").warnings
     assert_empty config.warnings
   end
@@ -134,9 +134,9 @@ class RackupOptionsTest < Support::TestCase
     assert_equal true, config(Preload: "true")[:preload]
     assert_equal 0, config(Preload: "false", MaxWorkers: "0").workers
     path = temp_file("bontebok.rb", "preload false\n")
-    assert_fails "#{path}:1: Preload: the application is loaded already", ConfigFile: path
+    assert_fails "#{path}:1: preload: the application is loaded already", ConfigFile: path
     path = temp_file("bontebok.rb", "\nrackup 'a.ru'\n")
-    assert_fails "#{path}:2: Rackup: the application is loaded already", ConfigFile: path
+    assert_fails "#{path}:2: rackup: the application is loaded already", ConfigFile: path
     path = temp_file("bontebok.rb", "rackup '#{UNTYPED[:config]}'\n")
     assert_equal UNTYPED[:config], config(ConfigFile: path)[:rackup]
   end
@@ -173,7 +173,7 @@ class RackupOptionsTest < Support::TestCase
     hooks = config(BeforeFork: -> { :given }, AfterFork: -> { :after }, ConfigFile: path).hooks
     assert_equal %i[of_the_file after], [hooks.run(:before_fork), hooks.run(:after_fork)]
     assert_equal :given, config(BeforeFork: -> { :given }).hooks.run(:before_fork)
-    assert_fails "rackup -O: BeforeFork is code: put it into the ConfigFile", BeforeFork: "p 1"
+    assert_fails "rackup -O: BeforeFork is code: put it into the configuration file", BeforeFork: "p 1"
   end
 
   def test_help_shows_the_options_that_can_be_given

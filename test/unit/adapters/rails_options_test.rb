@@ -29,7 +29,7 @@ class RailsOptionsTest < Support::TestCase
     assert_equal [localhost(4000), "command line"], [config[:listen].map(&:to_s), config.source(:listen)]
     assert_equal "[::1]:3000", config(Host: "::1", user_supplied_options: %i[Host pid])[:listen].join
     error = assert_raises(Bontebok::UsageError) { config(Host: "a b", user_supplied_options: %i[Host]) }
-    assert_match(/\Acommand line: Listen wants HOST:PORT/, error.message)
+    assert_match(/\Acommand line: listen wants HOST:PORT/, error.message)
   end
 
   def test_the_file_of_rails_restart

@@ -8,15 +8,15 @@ require "bontebok/cli/check"
 class CheckFaultsTest < Support::TestCase
   def test_the_default_address_does_not_replace_a_wrong_one
     out, err = Dir.chdir(temp_dir) { check({ listen: ["bad:addr:x"] }) }
-    assert_match(/^Listen .* default, because the value is wrong$/, out)
-    assert_match(/\Abontebok: command line: Listen wants .*\nbontebok: cannot read the rackup file .*\n\z/, err)
+    assert_match(/^listen .* default, because the value is wrong$/, out)
+    assert_match(/\Abontebok: command line: listen wants .*\nbontebok: cannot read the rackup file .*\n\z/, err)
   end
 
   def test_a_file_with_a_wrong_style_is_not_read
     path = temp_file("bontebok.rb", "raise\n")
     out, err = Dir.chdir(temp_dir) { check({ listen: ["bad"], config_file: [path], config_style: ["foo"] }) }
-    assert_match(/^ConfigStyle +none +default, because the value is wrong$/, out)
-    assert_match(/\Abontebok: command line: ConfigStyle wants bontebok, puma, .*, not "foo"$/, err)
+    assert_match(/^config_style +none +default, because the value is wrong$/, out)
+    assert_match(/\Abontebok: command line: config_style wants bontebok, puma, .*, not "foo"$/, err)
   end
 
   private

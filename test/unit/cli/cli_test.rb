@@ -9,19 +9,32 @@ class CLITest < Support::TestCase
     status, out, err = run_cli("--help")
     assert_equal [0, ""], [status, err]
     assert_match(/\AUsage: bontebok /, out)
-    assert_match(/^ {6}--max-request-per-child N +Requests after which a worker is replaced \[0\]$/, out)
-    assert_equal "bontebok --help OPTION describes one option.\n", out.lines.last
+    assert_match(/^ {6}--max-request-per-child N +Requests after which a worker is replaced \[off\]$/, out)
+    assert_match(/^ {6}--\[no-\]preload .*\n/, out)
+    assert_match(/^  -p, --port PORT .*\n/, out)
+    refute_match(/--spool-max/, out)
+    assert_match(/--help all lists all 72 options, /, out.lines.last)
+    assert_match(/^ {6}--spool-max SIZE /, run_cli("--help", "all")[1])
+  end
+
+  def test_help_of_a_word_lists_options
+    assert_match(/\A.*--worker-boot-timeout .*--request-timeout .*\n\nbontebok --help OPTION .*\n\z/m,
+                 run_cli("--help", "timeout")[1])
+    refute_match(/--log/, run_cli("--help", "Timeout")[1])
+    assert_match(/--max-worker-memory/, run_cli("help", "memory")[1])
+    assert_match(/\A +--max-worker-memory .*smaps|\A +--max-worker-memory/, run_cli("--help", "smaps_rollup")[1])
   end
 
   def test_help_of_an_option_lists_its_names_and_default
     status, out, err = run_cli("--help", "-w")
-    assert_equal [0, "", "MaxWorkers\n"], [status, err, out.lines.first]
+    assert_equal [0, "", "max_workers\n"], [status, err, out.lines.first]
     assert_includes out.tr("\n", " "), Bontebok::OptionTable[:max_workers].help
     assert_equal <<~TEXT, out[/^Default.*/m]
       Default             0 in development, else auto
       Command line        -w, --max-workers, --workers N|auto
       Environment         WEB_CONCURRENCY
       Configuration file  max_workers, workers
+      rackup              -O MaxWorkers=N|auto
     TEXT
   end
 
@@ -32,6 +45,7 @@ class CLITest < Support::TestCase
       Command line        --[no-]reuse-port, --[no-]reuseport
       Environment         none
       Configuration file  reuse_port, reuseport
+      rackup              -O ReusePort=true
     TEXT
   end
 
@@ -46,10 +60,12 @@ class CLITest < Support::TestCase
 
   def test_help_and_version_may_be_words
     assert_equal [run_cli("--version"), run_cli("--help", "-w")], [run_cli("version"), run_cli("help", "-w")]
-    assert_equal run_cli("deploy", "--help"), run_cli("help", "deploy")
+    %w[deploy workers bench].each { |command| assert_equal run_cli(command, "--help"), run_cli("help", command) }
+    %w[deploy bench].each { |command| assert_equal run_cli(command, "--help"), run_cli("--help", command) }
+    assert_match(/\Amax_workers\n/, run_cli("--help", "workers")[1])
     Dir.chdir(temp_dir) do
       temp_file("version", "")
-      assert_match(/^Rackup +version +command line$/, run_cli("version", "--check")[1])
+      assert_match(/^rackup +version +command line$/, run_cli("version", "--check")[1])
     end
   end
 

@@ -11,11 +11,30 @@ class CompletionTest < Support::TestCase
     %w[dep] => "deploy", %w[--max-workers-] => "",
     %w[--max-wor] => "--max-workers --max-worker-age --max-worker-memory",
     %w[deploy --w] => "--wait", %w[deploy --can] => "--canary", %w[stop --now --c] => "--control --config-file",
-    %w[completion z] => "zsh", %w[config.ru --preloa] => "--preload"
+    %w[completion z] => "zsh", %w[config.ru --preloa] => "--preload",
+    ["deploy", *Array.new(9, "--wait"), "--sup"] => "--supersede --supervisor",
+    %w[--log-level w] => "warn", %w[--log-level = w] => "warn", ["--log-level", "="] => "info warn error",
+    %w[--config-style pu] => "puma", %w[-w 2 -E p] => "production", %w[--max-workers a] => "auto",
+    %w[--threads -] => "",
+    %w[--help dep] => "deploy deploy_surge", %w[--help al] => "all allow_underscore_headers"
   }.freeze
 
   CASES.each do |words, expected|
     define_method("test_bash_completes_#{words.join('_')}") { assert_equal expected, complete("bash", words) }
+  end
+
+  def test_bash_completes_after_bundle_exec
+    { %w[exec bontebok dep] => "deploy", %w[exec bontebok -E tes] => "test", %w[exec other dep] => "",
+      %w[exec tru] => "true", %w[ins] => "" }.each do |words, expected|
+      found = complete("bash", words, program: "bundle")
+      words == %w[exec tru] ? assert_includes(found.split, expected) : assert_equal(expected, found, words.inspect)
+    end
+  end
+
+  def test_a_completion_of_bundle_is_kept
+    script = "#{Bontebok::Completion.script("bash")}\ncomplete -p bundle"
+    assert_equal "complete -F other bundle", bash("other() { :; }; complete -F other bundle\n#{script}")
+    assert_equal "complete -o default -F _bontebok_bundle bundle", bash(script)
   end
 
   def test_zsh_completes_as_well
@@ -31,11 +50,14 @@ class CompletionTest < Support::TestCase
 
   private
 
+  def bash(script) = Open3.capture2e("bash", "--norc", stdin_data: script).first.chomp
+
   # bashcompinit calls the function in the mode "emulate sh".
-  def complete(shell, words)
+  def complete(shell, words, program: "bontebok")
     mode = "emulate sh" if shell == "zsh"
-    script = "#{Bontebok::Completion.script(shell)}\n#{mode}\nCOMP_WORDS=(bontebok #{words.join(' ')})\n" \
-             "COMP_CWORD=#{words.size}\n_bontebok\necho \"${COMPREPLY[@]}\"\n"
+    function = program == "bontebok" ? "_bontebok" : "_bontebok_bundle"
+    script = "#{Bontebok::Completion.script(shell)}\n#{mode}\nCOMP_WORDS=(#{program} #{words.join(' ')})\n" \
+             "COMP_CWORD=#{words.size}\n#{function}\necho \"${COMPREPLY[@]}\"\n"
     output, status = Open3.capture2e(shell, *("-f" if shell == "zsh"), stdin_data: script)
     assert_predicate status, :success?, output
     output.chomp

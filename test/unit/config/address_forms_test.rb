@@ -118,9 +118,9 @@ class AddressFormsTest < Support::TestCase
     path = "#{Dir.pwd}/#{name}"
     tail = "of at most 107 bytes"
     long = " (#{path} has #{path.bytesize})"
-    assert_reads(/: Listen wants a unix path #{tail}#{Regexp.escape(long)}, not "unix:#{name}"\z/, "-l",
+    assert_reads(/: listen wants a unix path #{tail}#{Regexp.escape(long)}, not "unix:#{name}"\z/, "-l",
                  config(listen: ["unix:#{name}"]))
-    assert_reads(/: Control wants a file #{tail}, or none#{Regexp.escape(long)}, not "#{name}"\z/, "--control",
+    assert_reads(/: control wants a file #{tail}, or none#{Regexp.escape(long)}, not "#{name}"\z/, "--control",
                  config(control: [name]))
     assert_reads(/not "#{name}"\z/, "not an address", config(listen: [name]))
   end
@@ -129,7 +129,7 @@ class AddressFormsTest < Support::TestCase
     { "unix:/run/c" => "/run/c", "unix:c" => "#{Dir.pwd}/c", "c" => "#{Dir.pwd}/c", "none" => "none" }
       .each { |text, path| assert_equal path, Bontebok::Config.new({ control: [text] }, env: {})[:control], text }
     %w[@c unix:@c tcp://127.0.0.1:9293].each do |text|
-      assert_reads(/Control wants a file of at most 107 bytes, or none, not "#{text}"/, text, config(control: [text]))
+      assert_reads(/control wants a file of at most 107 bytes, or none, not "#{text}"/, text, config(control: [text]))
     end
     assert_reads TWO_READINGS, "unix://", config(control: ["unix://tmp/a"])
   end

@@ -23,7 +23,7 @@ class ConfigFaultsTest < Support::TestCase
 
   def test_a_file_that_raises_keeps_its_values
     path = temp_file("c.rb", "backlog 7\nthreads 0\nraise IOError, 'no'\nthreads 1\n")
-    assert_equal ["#{path}:3: no (IOError)", "#{path}:2: Threads wants a whole number from 1 to 64, not 0"],
+    assert_equal ["#{path}:3: no (IOError)", "#{path}:2: threads wants a whole number from 1 to 64, not 0"],
                  faults_of({ config_file: [path] })
     assert_equal 7, @config[:backlog]
   end
@@ -37,15 +37,15 @@ class ConfigFaultsTest < Support::TestCase
   def test_a_wrong_address_does_not_hide_the_others
     path = temp_file("c.rb", "listen 'unix:/x', '0.0.0.0:99999'\nlisten 'a:b:c'\nlisten 80\n")
     faults = faults_of({ config_file: [path] })
-    assert_equal ["#{path}:1: Listen wants a port from 0 to 65535, not \"0.0.0.0:99999\"",
-                  "#{path}:2: Listen wants HOST:PORT, PORT, *:PORT, [v6]:PORT, unix:/path or unix:@name, " \
+    assert_equal ["#{path}:1: listen wants a port from 0 to 65535, not \"0.0.0.0:99999\"",
+                  "#{path}:2: listen wants HOST:PORT, PORT, *:PORT, [v6]:PORT, unix:/path or unix:@name, " \
                   "not \"a:b:c\""], faults
     assert_equal %w[unix:/x 0.0.0.0:80], @config[:listen].map(&:to_s)
     assert_raises_all faults, config_file: [path]
   end
 
   def test_a_wrong_address_of_the_command_line_is_named_alone
-    assert_equal ["command line: Listen wants a port from 0 to 65535, not \"99999\""],
+    assert_equal ["command line: listen wants a port from 0 to 65535, not \"99999\""],
                  faults_of({ listen: %w[80 99999] })
     assert_equal ["0.0.0.0:80"], @config[:listen].map(&:to_s)
   end

@@ -94,16 +94,16 @@ class ConfigFileTest < Support::TestCase
   def test_two_options_of_rhebok_accept_a_block
     entries = read("reuseport { nil }\nchunked_transfer {}\n")
     assert_equal({ reuse_port: true, chunked_transfer: true }, entries.transform_values(&:value))
-    assert_fault 2, ":1: ReusePort wants a value", "reuseport"
+    assert_fault 2, ":1: reuse_port wants a value", "reuseport"
     assert_equal false, read("reuseport false")[:reuse_port].value
   end
 
   def test_options_of_rhebok_without_an_effect_get_advice
     path = temp_file("bontebok.rb", "min_request_per_child 3\nmin_gc_per_request 2\nspawn_interval 0\n")
     assert_equal ["#{path}:1: min_request_per_child has no effect: " \
-                  "the limit of each worker is random, at least three quarters of MaxRequestPerChild",
+                  "the limit of each worker is random, at least three quarters of max_request_per_child",
                   "#{path}:2: min_gc_per_request has no effect: " \
-                  "the number of requests is random, at least three quarters of MaxGCPerRequest",
+                  "the number of requests is random, at least three quarters of max_gc_per_request",
                   "#{path}:3: spawn_interval has no effect: " \
                   "workers are replaced one after the other, when the replacement is ready"],
                  open_file(path).warnings
@@ -123,14 +123,14 @@ class ConfigFileTest < Support::TestCase
   end
 
   def test_a_wrong_number_of_values_is_an_error
-    assert_fault 2, ":1: Threads wants a value", "threads"
-    assert_fault 2, ":1: MaxWorkers wants one value", "max_workers 1, 2"
+    assert_fault 2, ":1: threads wants a value", "threads"
+    assert_fault 2, ":1: max_workers wants one value", "max_workers 1, 2"
   end
 
   # The file may be for another server although its name does not show this.
   def test_several_values_get_a_hint_if_another_server_accepts_them
-    assert_fault 2, ":1: Threads wants one value (--config-style puma reads a file for puma)", "threads 5, 5"
-    assert_fault 2, ":1: User wants one value (--config-style unicorn reads a file for unicorn)", "user 'a', 'b'"
+    assert_fault 2, ":1: threads wants one value (--config-style puma reads a file for puma)", "threads 5, 5"
+    assert_fault 2, ":1: user wants one value (--config-style unicorn reads a file for unicorn)", "user 'a', 'b'"
   end
 
   def test_an_exception_is_reported_with_file_and_line

@@ -77,7 +77,7 @@ class ConfigTest < Support::TestCase
 
   def test_a_soft_limit_that_is_not_below_the_hard_limit_causes_a_warning
     limits = { request_timeout: ["5"], request_timeout_soft: ["5"] }
-    assert_equal ["RequestTimeoutSoft is not below RequestTimeout: its exception comes after the response"],
+    assert_equal ["request_timeout_soft is not below request_timeout: its exception comes after the response"],
                  config(limits).warnings
     assert_empty config(limits.merge(request_timeout: ["6"])).warnings
     assert_empty config(limits.merge(request_timeout: ["0"])).warnings
@@ -132,10 +132,10 @@ class ConfigTest < Support::TestCase
   end
 
   def test_the_message_about_a_wrong_value_names_its_place
-    assert_usage_error('command line: MaxTarget wants a size such as 65536, 64K, 1M or 2G, not "big"',
+    assert_usage_error('command line: max_target wants a size such as 65536, 64K, 1M or 2G, not "big"',
                        max_target: ["big"])
     error = assert_raises(Bontebok::UsageError) { config(env: { "RACK_ENV" => "a b" }) }
-    assert_match(/\Aenvironment RACK_ENV: Environment wants a name/, error.message)
+    assert_match(/\Aenvironment RACK_ENV: environment wants a name/, error.message)
   end
 
   def test_long_wrong_values_are_cut
@@ -147,10 +147,10 @@ class ConfigTest < Support::TestCase
   def test_report_has_a_line_for_each_option
     report = config({ max_workers: ["2"] }).report
     assert_equal Bontebok::OptionTable::ALL.map(&:name), report.map(&:first)
-    assert_includes report, ["MaxWorkers", "2", "command line"]
-    assert_includes report, %w[MaxTarget 16K default]
+    assert_includes report, ["max_workers", "2", "command line"]
+    assert_includes report, %w[max_target 16K default]
     production = config({ environment: ["production"] })
-    assert_includes production.report, ["MaxWorkers", "auto (at most #{Bontebok::Cpus.new.count})", "default"]
+    assert_includes production.report, ["max_workers", "auto (at most #{Bontebok::Cpus.new.count})", "default"]
   end
 
   private

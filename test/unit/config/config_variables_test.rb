@@ -21,7 +21,7 @@ class ConfigVariablesTest < Support::TestCase
     assert_equal "0.0.0.0:1", config({ listen: ["1"] }, env: { "PORT" => "3000" })[:listen].join
     assert_equal :auto, config(env: { "WEB_CONCURRENCY" => "auto" })[:max_workers]
     error = assert_raises(Bontebok::UsageError) { config(env: { "PORT" => "http" }) }
-    assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
+    assert_match(/\Aenvironment PORT: listen wants HOST:PORT/, error.message)
   end
 
   # Container images of Rails set only RAILS_ENV.
@@ -51,7 +51,7 @@ class ConfigVariablesTest < Support::TestCase
     directory = Dir.mkdir(File.join(temp_dir, "Käse")) && "#{temp_dir}/Käse"
     assert_equal directory, config(env: { "TMPDIR" => directory.dup.force_encoding(Encoding::US_ASCII) })[:spool_dir]
     error = assert_raises(Bontebok::UsageError) { config(env: { "PORT" => "\xff " }) }
-    assert_match(/\Aenvironment PORT: Listen wants HOST:PORT/, error.message)
+    assert_match(/\Aenvironment PORT: listen wants HOST:PORT/, error.message)
   end
 
   # A root's TMPDIR may be closed to the user of the option User.
@@ -69,21 +69,21 @@ class ConfigVariablesTest < Support::TestCase
   def test_another_directory_replaces_a_default_that_cannot_be_written_to
     config = Bontebok::SpoolDir.stub(:fault, ->(path) { "Read-only file system" if path == "/tmp" }) { config() }
     assert_equal "/var/tmp", config[:spool_dir]
-    assert_equal ["SpoolDir /tmp cannot be written to: Read-only file system. Temporary files are made in /var/tmp"],
+    assert_equal ["spool_dir /tmp cannot be written to: Read-only file system. Temporary files are made in /var/tmp"],
                  config.warnings
   end
 
   def test_a_spool_dir_of_the_user_is_never_replaced
     config = config({ spool_dir: ["/proc/none"] }, env: { "TMPDIR" => "/proc/nowhere" })
     assert_equal ["/proc/none", []], [config[:spool_dir], config.warnings]
-    assert_equal "SpoolDir /proc/none cannot be written to: No such file or directory", refusal(config)
+    assert_equal "spool_dir /proc/none cannot be written to: No such file or directory", refusal(config)
   end
 
   def test_without_any_directory_the_message_says_what_to_set
     Bontebok::SpoolDir.stub(:fault, "Read-only file system") do
-      advice = "cannot be written to: Read-only file system. Set SpoolDir to another directory"
+      advice = "cannot be written to: Read-only file system. Set spool_dir to another directory"
       assert_equal "TMPDIR /x #{advice}", refusal(config(env: { "TMPDIR" => "/x" }))
-      assert_equal "SpoolDir /tmp #{advice}", refusal(config)
+      assert_equal "spool_dir /tmp #{advice}", refusal(config)
     end
   end
 

@@ -2,21 +2,25 @@
 
 require "test_helper"
 require "bontebok/config/hooks"
+require "bontebok/adapters/handler_options"
 require "bontebok/cli/option_docs"
+require "bontebok/cli/option_help"
 
 # Tests of the table: names are unique, defaults are valid, all settings of the core are options, and the help and the
 # page of docs show all options.
 class OptionTableTest < Minitest::Test
   Table = Bontebok::OptionTable
+  Help = Bontebok::OptionHelp
 
   def test_all_names_are_unique
-    [Table::ALL.map(&:name), Table::ALL.flat_map(&:flags), Table::ALL.flat_map(&:all_keys),
+    [Table::ALL.map(&:rackup_name), Table::ALL.flat_map(&:flags), Table::ALL.flat_map(&:all_keys),
      Table::ALL.filter_map(&:short)].each { |names| assert_equal names.uniq, names }
   end
 
   def test_the_flags_are_made_from_the_names
     option = Table[:max_request_per_child]
-    assert_equal ["MaxRequestPerChild", "--max-request-per-child"], [option.name, option.flag]
+    assert_equal ["max_request_per_child", "--max-request-per-child", "MaxRequestPerChild"],
+                 [option.name, option.flag, option.rackup_name]
     assert_equal [:backlog, "--backlog"], [Table[:backlog].key, Table[:backlog].flag]
     assert_equal %w[--max-workers --workers], Table[:max_workers].flags
   end
@@ -25,7 +29,7 @@ class OptionTableTest < Minitest::Test
     page = File.read(File.expand_path("../../../docs/decisions/0021-an-option-has-a-user.md", __dir__))
     kept = page[/^Seventy-two.*/m]
     assert_equal 72, Table::ALL.size
-    assert_empty(Table::ALL.map(&:name).reject { |name| kept.match?(/^(\| |- )(.*, )?#{name}[,: ]/) })
+    assert_empty(Table::ALL.map(&:name).reject { |name| kept.match?(/^(\| |- )(.*, )?`?#{name}`?[,: ]/) })
   end
 
   def test_five_options_have_a_short_flag
@@ -43,7 +47,7 @@ class OptionTableTest < Minitest::Test
   KINDS = { Bontebok::OptionTypes::Switch => "SWITCH", Bontebok::OptionTypes::Count => "COUNT",
             Bontebok::OptionTypes::Size => "BYTES", Bontebok::OptionTypes::Duration => "TIME" }.freeze
 
-  # SpoolThreshold is two settings.
+  # spool_threshold is two settings.
   def test_every_setting_of_the_core_is_an_option_of_the_same_kind_with_the_same_default
     ours = Table.core.to_h { |option| [option.key.to_s, [KINDS[option.type.class], core_value(option.default)]] }
     ours["response_buffer"] = ours["spool_threshold"]
@@ -51,15 +55,35 @@ class OptionTableTest < Minitest::Test
   end
 
   def test_help_has_at_most_100_columns
-    lines = Bontebok::OptionDocs.help.lines(chomp: true)
-    lines += Table::ALL.flat_map { |option| Bontebok::OptionDocs.help(option).lines(chomp: true) }
+    lines = [nil, Help::ALL, *Table::ALL].flat_map { |topic| Help.of(topic).lines(chomp: true) }
     assert_empty(lines.select { |line| line.size > 100 })
   end
 
+  def test_the_first_page_of_help_has_22_options
+    keys = Help::TASKS.values.flatten
+    assert_equal [22, keys.uniq], [keys.size, keys]
+    page = Help.of(nil)
+    keys.each { |key| assert_match(/ --(\[no-\])?#{Table[key].flag.delete_prefix("--")} /, page) }
+  end
+
+  # A limit of 0 is none. Another option with the default 0 would need another text.
+  def test_off_is_zero
+    off = Table::ALL.select { |option| option.default_text == "off" }
+    assert_equal Table::ALL.select { |option| option.default.eql?(0) && option.key != :worker_timeout }, off
+    off.each { |option| assert_match(/ 0: (no |never|all |the former )|Time from TERM/, option.help, option.name) }
+  end
+
+  def test_help_knows_what_rackup_cannot_set
+    assert_equal Bontebok::HandlerOptions::PAST.keys.sort, Help::PAST.sort
+    assert_match(/^rackup +-O MaxQueue=N$/, Help.of(Table[:max_queue]))
+    assert_match(/^rackup +none$/, Help.of(Table[:preload]))
+  end
+
   def test_help_has_one_line_for_each_option
-    lines = Bontebok::OptionDocs.help.lines(chomp: true)
+    lines = Help.of(Help::ALL).lines(chomp: true)
     Table::ALL.each do |option|
-      assert_equal [option.flag], lines.filter_map { |line| line[/(?<= )#{option.flag}(?= )/] }, option.name
+      flag = option.switch? ? option.flag.sub("--", "--[no-]") : option.flag
+      assert_equal [flag], lines.filter_map { |line| line[/(?<= )#{Regexp.escape(flag)}(?= )/] }, option.name
       assert_operator option.summary.size, :<=, 60, option.name
       assert(lines.any? { |line| line.end_with?("#{option.summary} [#{option.default_text}]") }, option.name)
     end

@@ -14,7 +14,7 @@ class SpreadsTest < Support::TestCase
     assert_equal [false, 50], [config[:oob_gc], config[:max_gc_per_request]]
     assert_equal [[38, 50], [1], [3, 4]], [numbers(50).minmax, numbers(1), numbers(4)]
     error = assert_raises(Bontebok::UsageError) { config(max_gc_per_request: ["0"]) }
-    assert_equal "command line: MaxGCPerRequest wants a whole number from 1 to 2147483648, not \"0\"", error.message
+    assert_equal "command line: max_gc_per_request wants a whole number from 1 to 2147483648, not \"0\"", error.message
   end
 
   private

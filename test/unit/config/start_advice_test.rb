@@ -9,9 +9,9 @@ class StartAdviceTest < Support::TestCase
   def test_missing_directories_are_told
     path = temp_file("a.rb", "x_sendfile ['/usr', '/proc/none', '/files=/proc/gone']\n" \
                              "restart_file '/proc/lost/restart.txt'\n")
-    assert_equal ["#{path}:1: XSendfile: the directory /proc/none does not exist",
-                  "#{path}:1: XSendfile: the directory /proc/gone does not exist",
-                  "#{path}:2: RestartFile: the directory /proc/lost does not exist"], advice(config_file: [path])
+    assert_equal ["#{path}:1: x_sendfile: the directory /proc/none does not exist",
+                  "#{path}:1: x_sendfile: the directory /proc/gone does not exist",
+                  "#{path}:2: restart_file: the directory /proc/lost does not exist"], advice(config_file: [path])
   end
 
   def test_directories_that_exist_are_not_told

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/adopted_workers_case"
 
-# Tests how long adopted workers may wait for hijacked connections and streams (HijackTimeout).
+# Tests how long adopted workers may wait for hijacked connections and streams (hijack_timeout).
 class AdoptedWorkersHijackTest < Support::TestCase
   include AdoptedWorkersCase
 
@@ -28,7 +28,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
     assert_killed waiting
   end
 
-  # HijackTimeout of the worker itself has begun before.
+  # hijack_timeout of the worker itself has begun before.
   def test_the_time_of_a_worker_that_is_leaving_begins_with_its_adoption
     pid = start(1).last
     @scoreboard.leaving = @scoreboard.waiting = [pid]

@@ -36,7 +36,7 @@ class CanaryVerdictTest < Support::TestCase
     end
   end
 
-  # Requests past RequestTimeout are errors before they are requests.
+  # Requests past request_timeout are errors before they are requests.
   def test_more_errors_than_requests
     show([10_050, 27], [20, 60])
     assert_equal(:bad, Bontebok::Clock.stub(:now, 1) { @canary.verdict })
@@ -55,7 +55,7 @@ class CanaryVerdictTest < Support::TestCase
     assert_equal(:bad, Bontebok::Clock.stub(:now, 60) { @canary.verdict })
   end
 
-  # A worker that reaches MaxRequestPerChild, for example.
+  # A worker that reaches max_request_per_child, for example.
   def test_a_worker_that_is_replaced_still_counts
     show([11_000, 6], [190, 0])
     Bontebok::Clock.stub(:now, 1) { @canary.verdict }

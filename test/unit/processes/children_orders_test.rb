@@ -68,7 +68,7 @@ class ChildrenOrdersTest < Support::TestCase
     2.times { @keeper.more }
     mind_until { @started.size == 3 && @keeper.settled?(:ready) }
     3.times { @keeper.fewer }
-    mind_until { @started.drop(1).all? { |child| gone?(child) } }
+    mind_until { @started.drop(1).all? { |child| gone?(child) } && logged.match?(/1 worker$/) }
     assert_alive @started[0]
     assert_equal [1, 2, 3], @started.map(&:number)
     assert_equal ["3 workers", "1 worker"], logged.scan(/\d workers?$/)

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/children_case"
 
-# Tests children that hang for longer than WorkerTimeout.
+# Tests children that hang for longer than worker_timeout.
 class ChildrenStalledTest < Support::TestCase
   include ChildrenCase
 

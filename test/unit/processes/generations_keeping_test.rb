@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/generations_case"
 
-# Tests how long the former master stays loaded (KeepFormer).
+# Tests how long the former master stays loaded (keep_former).
 class GenerationsKeepingTest < Support::TestCase
   include GenerationsCase
 
@@ -33,7 +33,7 @@ class GenerationsKeepingTest < Support::TestCase
     refute_predicate @keeper, :keeps?
   end
 
-  # With DeploySurge, the former master has one worker of four left when the deploy fails.
+  # With deploy_surge, the former master has one worker of four left when the deploy fails.
   [4, 2, 1].each do |wanted|
     define_method("test_the_former_master_gets_#{wanted}_workers_if_so_many_are_wanted_when_the_deploy_fails") do
       numbers = [4, wanted]

@@ -159,8 +159,11 @@ class PidfileTest < Support::TestCase
   private
 
   # Starts a program that runs in the same interpreter as this one. Returns its pid.
+  # Waits until it runs: a signal that comes while Ruby starts may be lost.
   def start_ruby
-    start_process(RbConfig.ruby, "--disable-gems", "-e", "sleep").pid
+    child = start_process(RbConfig.ruby, "--disable-gems", "-e", "$stdout.sync = true; print 'runs'; sleep")
+    child.wait_for_output(/runs/)
+    child.pid
   end
 
   # Writes the file, and then sets its time back. Writes a byte to the pipe and keeps running.

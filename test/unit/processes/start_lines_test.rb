@@ -21,7 +21,7 @@ class StartLinesTest < Minitest::Test
 
   def test_a_backlog_above_somaxconn_is_logged_once
     listeners = [Listener.new("127.0.0.1:80"), Listener.new("[::1]:80")]
-    assert_equal ["warn BackLog 1024 is above net.core.somaxconn: 128 holds"], warnings(listeners, somaxconn: 128)
+    assert_equal ["warn backlog 1024 is above net.core.somaxconn: 128 holds"], warnings(listeners, somaxconn: 128)
     assert_empty warnings(listeners, somaxconn: 1024)
   end
 

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../../support/unix_listener_case"
 require "bontebok/sockets/shared_unix_listener"
 
-# Tests servers that take over the path of a unix socket from each other (ReusePort).
+# Tests servers that take over the path of a unix socket from each other (reuse_port).
 class SharedUnixListenerTest < Support::UnixListenerCase
   def test_a_newcomer_takes_over_the_path_when_it_listens
     first = listening
@@ -80,7 +80,7 @@ class SharedUnixListenerTest < Support::UnixListenerCase
     assert_equal [], Dir.children(temp_dir)
   end
 
-  # The newcomer, or the server that runs, does not have ReusePort.
+  # The newcomer, or the server that runs, does not have reuse_port.
   def test_both_servers_need_reuse_port
     [Bontebok::SharedUnixListener, Bontebok::UnixListener].permutation do |first, second|
       running = listening(kind: first)
@@ -111,7 +111,7 @@ class SharedUnixListenerTest < Support::UnixListenerCase
   def test_the_path_needs_room_for_another_name
     long = File.join(temp_dir, "x" * (107 - temp_dir.size - 1))
     error = assert_raises(Bontebok::StartError) { listener(long).bind }
-    assert_equal "cannot listen on unix:#{long}: with ReusePort, a unix path has at most 102 bytes", error.message
+    assert_equal "cannot listen on unix:#{long}: with reuse_port, a unix path has at most 102 bytes", error.message
     listening(long[...-7])
   end
 

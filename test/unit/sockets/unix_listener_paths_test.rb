@@ -18,7 +18,7 @@ class UnixListenerPathsTest < Support::UnixListenerCase
   def test_a_link_counts_as_what_it_leads_to
     File.symlink("#{temp_dir}/other", @path)
     listening("#{temp_dir}/other")
-    assert_fails("Address already in use by process #{Process.pid}") { listener.bind }
+    assert_fails("Address already in use by this process") { listener.bind }
     @opened.shift.close
     listening
     assert_equal [false, true], [File.symlink?(@path), File.socket?("#{temp_dir}/other")]

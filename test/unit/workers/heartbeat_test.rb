@@ -7,7 +7,7 @@ require "bontebok/workers/heartbeat"
 # Tests when the main thread shows that it runs. It shows this on the scoreboard (a table in shared memory) and in the
 # process's title.
 class HeartbeatTest < Support::TestCase
-  # A stand-in for the lanes (threads that serve requests) and for the title. resting: the lanes have no requests.
+  # A stand-in for the lanes and for the title. resting: the lanes have no requests.
   class Double
     attr_accessor :resting
     attr_reader :beats, :shown

@@ -52,7 +52,7 @@ class RecyclingTest < Support::TestCase
 
   def test_a_limit_that_is_too_low_from_the_start_is_logged
     recycling(max_worker_memory: ["9M"])
-    assert_equal ["MaxWorkerMemory is less than a worker has when it begins: memory 10 MB, PSS 5 MB"], @warnings
+    assert_equal ["max_worker_memory is less than a worker has when it begins: memory 10 MB, PSS 5 MB"], @warnings
   end
 
   # The memory can be read at the start of the worker, but not later.
@@ -60,7 +60,7 @@ class RecyclingTest < Support::TestCase
     @memory << nil
     subject = recycling(max_worker_memory: ["10M"])
     assert_equal([nil, nil], at(10) { [subject.reason, subject.wait] })
-    assert_match(/MaxWorkerMemory has no effect/, @warnings.join)
+    assert_match(/max_worker_memory has no effect/, @warnings.join)
   end
 
   def test_the_limit_that_is_reached_first_counts
@@ -74,7 +74,7 @@ class RecyclingTest < Support::TestCase
     @memory = [nil]
     subject = recycling(max_worker_memory: ["9M"])
     assert_nil(at(0) { subject.wait })
-    assert_match(/MaxWorkerMemory has no effect/, @warnings.join)
+    assert_match(/max_worker_memory has no effect/, @warnings.join)
   end
 
   # ---- stands for the clock, the memory and the log ----

@@ -4,7 +4,7 @@ require_relative "bontebok"
 
 module Bench
   module Deploys
-    # Two servers with ReusePort on one port, which know nothing of each other. A new server starts. When it is ready,
+    # Two servers with reuse_port on one port, which know nothing of each other. A new server starts. When it is ready,
     # the old one gets TERM, and gives the new connections of the port to the new one.
     class ReusePort < Bontebok
       NAME = "bontebok reuse-port"

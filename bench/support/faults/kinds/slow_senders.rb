@@ -4,8 +4,8 @@ require_relative "../fault"
 
 module Bench
   module Faults
-    # Clients send bodies just above the least rate (MinBodyRate, 500 bytes per second). There are more clients than the
-    # server has descriptors.
+    # Clients send bodies just above the least rate (min_body_rate, 500 bytes per second). There are more clients than
+    # the server has descriptors.
     class SlowSenders < Fault
       DESCRIPTORS = 256
       SENDERS = 600

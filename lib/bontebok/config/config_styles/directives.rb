@@ -73,14 +73,14 @@ module Bontebok
         nil
       end
 
-      # This server has one SocketMode for all unix sockets. The mode has only the permissions that every directive of
+      # This server has one socket_mode for all unix sockets. The mode has only the permissions that every directive of
       # the file allows.
       def restrict_socket(umask)
         @configuration.set(:socket_mode, (@configuration[:socket_mode] || 0o777) & ~umask)
       end
 
-      # puma and pitchfork measure this time from the fork of a worker. WorkerBootTimeout also limits a deploy, which
-      # loads the application. So the time is at least the default of WorkerBootTimeout.
+      # puma and pitchfork measure this time from the fork of a worker. worker_boot_timeout also limits a deploy, which
+      # loads the application. So the time is at least the default of worker_boot_timeout.
       def limit_boot(seconds)
         least = OptionTable[:worker_boot_timeout].default / 1000
         seconds = [seconds, least].max if seconds.is_a?(Numeric) && seconds.positive?

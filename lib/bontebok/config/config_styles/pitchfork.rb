@@ -15,7 +15,7 @@ module Bontebok
 
       nothing_to_do :setpgid, :timeout_signal, :refork_max_unavailable, :max_consecutive_spawn_errors
 
-      advise "MaxRequestPerChild replaces workers", :refork_after
+      advise "max_request_per_child replaces workers", :refork_after
       advise "the log has the backtraces", :after_worker_timeout, :after_worker_hard_timeout
       advise "env[\"rack.response_finished\"] runs code after a response", :after_request_complete
       advise "start such a process beside the server", :before_service_worker_ready, :before_service_worker_exit

@@ -49,7 +49,7 @@ module Bontebok
       advise "a service manager runs the server in the background", :daemonize
       advise "with preload_app!, all workers share the memory of the application", :fork_worker
       advise "set worker_shutdown_timeout, which limits the time for open requests", :force_shutdown_after
-      advise "LogFormat and AccessLogFormat are the formats of the logs", :custom_logger, :log_formatter
+      advise "log_format and access_log_format are the formats of the logs", :custom_logger, :log_formatter
       advise "the proxy must send X-Forwarded-Proto", :rack_url_scheme
       advise "REMOTE_ADDR is the address of the proxy, and X-Forwarded-For has the client's", :set_remote_address
       advise "the server runs until it is stopped", :idle_timeout

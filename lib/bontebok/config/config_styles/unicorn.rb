@@ -8,7 +8,7 @@ require_relative "unicorn_objects"
 module Bontebok
   module ConfigStyles
     # A configuration file for unicorn. Options that the file does not set have unicorn's defaults: one worker, a
-    # RequestTimeout of 60 s, and no preload. Without preload, workers do not share what the application opens while it
+    # request_timeout of 60 s, and no preload. Without preload, workers do not share what the application opens while it
     # loads, such as a connection to a database. A worker has one thread, because unicorn's applications need not be
     # thread-safe.
     class Unicorn < Directives

@@ -4,7 +4,7 @@ require_relative "cgroups"
 
 module Bontebok
   # The number of CPUs that this process is allowed to use: the smallest of the number of CPUs in the process's affinity
-  # mask, and the CPU quotas of the process's cgroups. MaxWorkers auto starts at most this number of workers.
+  # mask, and the CPU quotas of the process's cgroups. max_workers auto starts at most this number of workers.
   class Cpus
     # root: a directory with its own proc and sys, for tests.
     def initialize(root: "/")

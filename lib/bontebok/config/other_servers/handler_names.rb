@@ -47,8 +47,8 @@ module Bontebok
               :min_threads, :preload_app, :wait_for_less_busy_worker, :raise_exception_on_sigterm,
               :drain_on_shutdown, :signals, :threaded, :threadpool_size, :max_persistent_conns),
       nothing(:daemon, advice: "a service manager runs the server in the background"),
-      nothing(:MaxClients, advice: "MaxConnections limits the connections"),
-      nothing(:config_files, advice: "ConfigFile names the configuration file"),
+      nothing(:MaxClients, advice: "max_connections limits the connections"),
+      nothing(:config_files, advice: "config_file names the configuration file"),
       nothing(:lowlevel_error_handler, advice: "the hook on_error of the configuration file does this"),
       nothing(:StartCallback, :StopCallback, :AcceptCallback, :RequestCallback,
               advice: "use the block of the handler, or a hook of the configuration file"),
@@ -108,7 +108,7 @@ module Bontebok
 
       def key_of(name)
         text = name.to_s
-        option = text == RhebokOptions::TIMEOUT.name ? RhebokOptions::TIMEOUT : OptionTable.find(text)
+        option = text == RhebokOptions::TIMEOUT.rackup_name ? RhebokOptions::TIMEOUT : OptionTable.find(text)
         option&.key || name.to_sym
       end
     end

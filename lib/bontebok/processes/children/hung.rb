@@ -2,11 +2,11 @@
 
 module Bontebok
   class Children
-    # The part of Children for children that hang. A stalled child (WorkerTimeout) is killed and replaced at once. These
-    # are the rules for a child in which requests hang (RequestTimeout):
+    # The part of Children for children that hang. A stalled child (worker_timeout) is killed and replaced at once.
+    # These are the rules for a child in which requests hang (request_timeout):
     #
     #   - The child is replaced at once, without waiting for other replacements. If some of its threads hang, it serves
-    #     with the other threads until its replacement is ready. After that, it gets GracefulTimeout to finish.
+    #     with the other threads until its replacement is ready. After that, it gets graceful_timeout to finish.
     #   - If all its threads hang, the child gets one second. In this second, the child passes its connections to other
     #     workers, except connections with a request that hangs. The child is killed as soon as all its connections have
     #     requests that hang.

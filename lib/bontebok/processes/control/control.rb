@@ -124,7 +124,7 @@ module Bontebok
     # The client is another server (OtherServer), which gets copies of the TCP listeners and of the shared queue.
     def command_listeners(client)
       return client.finish(1, STOPS) unless awaits_newcomers?
-      return client.finish(1, "nothing is shared (ReusePort)") unless beside_another? && @listeners.listening?
+      return client.finish(1, "nothing is shared (reuse_port)") unless beside_another? && @listeners.listening?
 
       @log.info("another server starts beside this one")
       sockets = @listeners.grep(TcpListener).select(&:shared?).map(&:socket)
@@ -133,7 +133,7 @@ module Bontebok
       @newcomers = [*@newcomers, Newcomer.new(@control.release(client))]
     end
 
-    # False if the server would not wait for another server that starts now. During DrainDelay it would.
+    # False if the server would not wait for another server that starts now. During drain_delay it would.
     def awaits_newcomers?
       !ends? && (@departure.nil? || !@listeners.start_server.nil?)
     end

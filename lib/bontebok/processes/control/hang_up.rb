@@ -3,8 +3,8 @@
 require_relative "../../system/terminal"
 
 module Bontebok
-  # The effect of HUP. A closed terminal stops the server of a developer. Otherwise SignalHup decides. Supervisor and
-  # SingleProcess include this module. They have #reopen, the effect of SignalHup reopen. They set @terminal and
+  # The effect of HUP. A closed terminal stops the server of a developer. Otherwise signal_hup decides. Supervisor and
+  # SingleProcess include this module. They have #reopen, the effect of signal_hup reopen. They set @terminal and
   # @drain_delay.
   module HangUp
     private
@@ -28,7 +28,7 @@ module Bontebok
       @terminal.watch { @events.push("HUP") } if @config.interactive?
     end
 
-    # DrainDelay does not apply, because the developer may start the next server in another terminal.
+    # drain_delay does not apply, because the developer may start the next server in another terminal.
     def end_with_terminal
       return if ends? || @departure
 

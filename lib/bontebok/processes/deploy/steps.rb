@@ -4,14 +4,14 @@ require_relative "../../system/clock"
 
 module Bontebok
   class Deploy
-    # The part of Deploy that starts the workers in steps (DeploySurge), judges the canary, and waits until the new
-    # generation has proved itself: for ErrRespawnInterval after all its workers are ready, the former generation serves
-    # as well.
+    # The part of Deploy that starts the workers in steps (deploy_surge), judges the canary, and waits until the new
+    # generation has proved itself: for err_respawn_interval after all its workers are ready, the former generation
+    # serves as well.
     module Steps
       # The number of workers that the master starts first; nil before #answer.
       attr_reader :first
 
-      # Returns how many workers the master must start next, and how many former workers leave (DeploySurge). 0: it
+      # Returns how many workers the master must start next, and how many former workers leave (deploy_surge). 0: it
       # has all its workers. :hold: the canary or the generation is not judged yet. master: the Child. present: as in
       # #count.
       def surge(master, present)

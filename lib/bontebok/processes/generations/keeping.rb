@@ -5,7 +5,7 @@ require_relative "../../system/clock"
 
 module Bontebok
   class Generations < Children
-    # The part of Generations for the option KeepFormer. After a deploy, the former master stays loaded for some time,
+    # The part of Generations for the option keep_former. After a deploy, the former master stays loaded for some time,
     # without workers. A rollback lets it start workers again. The next deploy that takes effect ends it.
     module Keeping
       # Lets the kept master replace the present one. Returns the kept master, or nil if none is kept.
@@ -69,7 +69,7 @@ module Bontebok
         super
       end
 
-      # With DeploySurge, the former master has lost some of its workers.
+      # With deploy_surge, the former master has lost some of its workers.
       def park(former, child, seconds)
         @wanted = @workers.call
         former.workers ||= @wanted

@@ -4,7 +4,7 @@ require_relative "../children"
 
 module Bontebok
   class Generations < Children
-    # The part of Generations for the option DeploySurge: a few workers of the next generation start at a time. When
+    # The part of Generations for the option deploy_surge: a few workers of the next generation start at a time. When
     # they are ready, as many workers of the former generation leave. So a deploy needs little additional memory.
     module Surging
       # Ends the hold: the child starts its other workers.

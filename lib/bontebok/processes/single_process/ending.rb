@@ -20,12 +20,12 @@ module Bontebok
       # True if the threads were told to end.
       def ends? = @deadline
 
-      # DrainDelay does not apply before the server serves, and in a deploy, because the threads end already.
+      # drain_delay does not apply before the server serves, and in a deploy, because the threads end already.
       def stop_gracefully
         @drain_delay.begin(ready: @lanes && !@kept)
       end
 
-      # Leaves the addresses to other servers (ReusePort), then drains. status: the exit status.
+      # Leaves the addresses to other servers (reuse_port), then drains. status: the exit status.
       def leave(status = 0)
         return stop_deploying if @deadline
         return @departure.insist if @departure
@@ -92,7 +92,7 @@ module Bontebok
         @exit_limit = ExitLimit.set(exit_seconds, status: @status, log: @log)
       end
 
-      # The rest of GracefulTimeout, but at least a moment: the requests and hijacked connections may have used it up.
+      # The rest of graceful_timeout, but at least a moment: the requests and hijacked connections may have used it up.
       # In a deploy it begins again, because a process that ends here would end the server.
       def exit_seconds
         seconds = @kept || !@deadline ? @config.seconds(:graceful_timeout) : @deadline.left

@@ -27,7 +27,7 @@ module Bontebok
 
       class << self
         # cpus: their number. limit: the MemoryLimit. memory: the Memory, or nil if it cannot be read. surge: the value
-        # of DeploySurge. generations: how many are in the memory during a deploy. least: the number of workers that
+        # of deploy_surge. generations: how many are in the memory during a deploy. least: the number of workers that
         # serve already.
         def decide(cpus:, limit:, memory:, surge: 0, generations: 2, least: 1)
           unless memory && limit.bytes

@@ -8,7 +8,7 @@ module Bontebok
   class Supervisor
     # The part of Supervisor that obeys commands (see Control).
     module Commands
-      # The highest value of MaxWorkers.
+      # The highest value of max_workers.
       MOST_WORKERS = 1024
       # The seconds and the share of errors that a canary can have.
       CANARY_SECONDS = (0..(OptionTypes::Duration::LONGEST / 1000))
@@ -100,8 +100,8 @@ module Bontebok
       end
 
       def nothing_kept
-        surge = "; with DeploySurge, it ends when the next deploy begins" if @config[:deploy_surge].positive?
-        "no former generation is kept (see KeepFormer)#{surge}"
+        surge = "; with deploy_surge, it ends when the next deploy begins" if @config[:deploy_surge].positive?
+        "no former generation is kept (see keep_former)#{surge}"
       end
 
       def command_renew(request, client)

@@ -4,7 +4,7 @@ require_relative "../../sockets/departure"
 
 module Bontebok
   class Supervisor
-    # The part of Supervisor that leaves the addresses to other servers (ReusePort, start_server), before a graceful
+    # The part of Supervisor that leaves the addresses to other servers (reuse_port, start_server), before a graceful
     # stop. Meanwhile the supervisor handles signals as usual, and workers that end are replaced.
     module Leaving
       private

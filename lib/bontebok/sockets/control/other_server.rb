@@ -8,12 +8,12 @@ require_relative "../worker_links"
 require_relative "../no_signal"
 
 module Bontebok
-  # A running server with ReusePort, as a server with the same control socket sees it. The new server gets copies of the
-  # running server's TCP listeners (SCM_RIGHTS, unix(7)). So both accept from the same queues, and no connection is lost
-  # when one of them closes its copies. The running server does not stop before the new server is ready or has ended
-  # (Newcomer is its side). If both have the same addresses, they also share a queue for connections (WorkerLinks). The
-  # server that stops puts its idle connections into it. The connection to the control socket stays open until one of
-  # the servers stops, so each sees whether the other continues.
+  # A running server with reuse_port, as a server with the same control socket sees it. The new server gets copies of
+  # the running server's TCP listeners (SCM_RIGHTS, unix(7)). So both accept from the same queues, and no connection is
+  # lost when one of them closes its copies. The running server does not stop before the new server is ready or has
+  # ended (Newcomer is its side). If both have the same addresses, they also share a queue for connections
+  # (WorkerLinks). The server that stops puts its idle connections into it. The connection to the control socket stays
+  # open until one of the servers stops, so each sees whether the other continues.
   class OtherServer
     # Seconds that the running server gets to respond. Without a response, the new server opens sockets of its own.
     SECONDS = 1

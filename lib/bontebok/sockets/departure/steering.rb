@@ -5,7 +5,7 @@ require_relative "../../system/clock"
 
 module Bontebok
   class Departure
-    # Gives the new connections of one TCP port to another server (ReusePort), and waits until none is left for this
+    # Gives the new connections of one TCP port to another server (reuse_port), and waits until none is left for this
     # server. Meanwhile the workers go on serving. The steps:
     #
     #   1. New connections go to another socket of the group.

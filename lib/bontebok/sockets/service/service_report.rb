@@ -142,7 +142,7 @@ module Bontebok
       Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond)
     end
 
-    # True if the start takes longer than WorkerBootTimeout. A deploy or a stop has limits of its own.
+    # True if the start takes longer than worker_boot_timeout. A deploy or a stop has limits of its own.
     def late?(seconds)
       @state == :starting && seconds.positive? && Clock.now - @since > seconds
     end

@@ -59,7 +59,7 @@ class ConfigStylesPitchforkTest < Support::TestCase
   end
 
   def test_the_advice_for_a_directive_is_a_warning
-    assert_advised "refork_after", "refork_after [50, 100, 1000]", "MaxRequestPerChild replaces workers"
+    assert_advised "refork_after", "refork_after [50, 100, 1000]", "max_request_per_child replaces workers"
     assert_advised "after_request_complete", "after_request_complete { |server, worker, env| exit }",
                    "env[\"rack.response_finished\"] runs code after a response"
   end

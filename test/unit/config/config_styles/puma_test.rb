@@ -68,7 +68,7 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_equal ["x" * 63, "? ??"], [values("tag 'x' * 64"), values('tag "\n \xff\u1234"')].flat_map(&:values)
   end
 
-  # WorkerBootTimeout includes loading the application in a deploy.
+  # worker_boot_timeout includes loading the application in a deploy.
   def test_the_boot_timeout_is_not_shorter_than_the_default
     { "15" => 60, "90" => 90, "0" => 0, "'15s'" => "15s" }.each do |written, value|
       assert_equal({ worker_boot_timeout: value }, values("worker_boot_timeout #{written}"))

@@ -107,7 +107,7 @@ class ServiceReportTest < Support::TestCase
     assert_equal [extension], tick(:starting)
   end
 
-  # DeploySurge and a canary can take several times WorkerBootTimeout.
+  # deploy_surge and a canary can take several times worker_boot_timeout.
   def test_a_reload_and_a_stop_are_prolonged_without_a_limit
     %i[reloading stopping].each do |state|
       tick(:serving)
