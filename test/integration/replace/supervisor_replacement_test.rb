@@ -16,7 +16,8 @@ class SupervisorReplacementTest < Support::TestCase
     assert_command 0, TEXT, *COMMAND
     open = descriptors(server)
     2.times { assert_command 0, TEXT, *COMMAND }
-    assert_equal [former, open], [workers(server), descriptors(server)]
+    assert_equal former, workers(server)
+    eventually("the descriptors to be as before") { descriptors(server) <= open } # a command's connection may be open
     assert_equal server.pid, File.read("#{temp_dir}/pid").to_i
     release(2)
     assert_command 0, "generation 2 serves\n", "deploy", "--wait"
