@@ -4,9 +4,10 @@ require_relative "../config/other_servers/handler_names"
 require_relative "handler_options"
 
 module Bontebok
-  # The options of `rackup -s bontebok`. The user sets them with -O. Their names are Host, Port, Path, the rackup_name of
-  # each Option, and names of other servers (HandlerNames). A rackup command for Rhebok works unchanged, because Rhebok's
-  # options have the same names, and almost all have the same defaults. The configuration file wins over these options.
+  # The options of `rackup -s bontebok`. The user sets them with -O. Their names are Host, Port, Path, the rackup_name
+  # of each Option, and names of other servers (HandlerNames). A rackup command for Rhebok works unchanged, because
+  # Rhebok's options have the same names, and almost all have the same defaults. The configuration file wins over these
+  # options.
   class RackupOptions < HandlerOptions
     # 4096 is SOMAXCONN of Linux.
     DEFAULTS = { max_workers: 5, max_request_per_child: 1000, chunked_transfer: false, backlog: 4096,

@@ -82,8 +82,8 @@ module Bontebok
       @handshake.close
     end
 
-    # The number of workers. present: the present number. A deploy keeps it if max_workers is the same as before, because
-    # the memory (AutoWorkers) and signals may have changed it.
+    # The number of workers. present: the present number. A deploy keeps it if max_workers is the same as before,
+    # because the memory (AutoWorkers) and signals may have changed it.
     def count(present)
       return [present, @config.workers].min if grows?
 

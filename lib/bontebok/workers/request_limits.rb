@@ -4,9 +4,9 @@ require_relative "../request_timeout"
 
 module Bontebok
   # Runs in the main thread, and handles requests that take longer than request_timeout_soft or request_timeout. After
-  # request_timeout_soft, it raises Bontebok::RequestTimeout in the request's thread. After request_timeout, it only logs
-  # where the application is, because the core itself has sent a response or closed the connection. While all lanes are
-  # busy, it also writes the core's events to the log, for example rejected requests.
+  # request_timeout_soft, it raises Bontebok::RequestTimeout in the request's thread. After request_timeout, it only
+  # logs where the application is, because the core itself has sent a response or closed the connection. While all lanes
+  # are busy, it also writes the core's events to the log, for example rejected requests.
   class RequestLimits
     # The key in env of a callable that gives the request more time: `call(seconds)` extends both limits. Only the
     # thread that serves the request may call it.
