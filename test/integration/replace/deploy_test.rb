@@ -121,7 +121,7 @@ class DeployTest < Support::TestCase
       release(index + 2, files)
       server.signal("USR2")
       server.wait_for_output(/(?:--wait --control .*? has failed: the present .*?continues\n.*?){#{index + 1}}/m)
-      server.wait_for_output(/#{message}/) # a master prints its error itself, at any time
+      server.wait_for_output(/#{message}/) # by the master itself
     end
     assert_equal former, workers(server)
     assert_serves 1, server
@@ -180,9 +180,8 @@ class DeployTest < Support::TestCase
 
   def start_by_file
     directory = "#{temp_dir}/current"
-    server = Support::ServerProcess.new(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE,
-                                        chdir: directory, env: { "PWD" => directory })
-    children << server
+    children << server = Support::ServerProcess.new(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE,
+                                                    chdir: directory, env: { "PWD" => directory })
     wait_for_log("releases/1/log", /ready in/)
     server
   end
