@@ -16,10 +16,12 @@ struct bb_lane;
 
 /* Reads decoded bytes of the current request's unbuffered body. Sends unsent bytes first, because the client
  * may wait for a "100 Continue" among them. Never blocks. One thread at a time, and not beside other calls on
- * the lane. Returns BB_OK with *got > 0; BB_EOF: the body is complete, or is not unbuffered; BB_AGAIN: no
- * bytes have come: call bb_request_wait(), then this function again. BB_EGONE: the client has closed the
- * connection; BB_EBODY: the body is malformed, longer than max_body, or too slow; until a byte of the
- * response is sent, bb_reply_abort() sends the status (400, 408, 413, 431). BB_ENOMEM. */
+ * the lane. The exception is a thread that waits after BB_AGAIN, in bb_reply_wait() or
+ * bb_reply_wait_until_sent(): that thread sends the unsent bytes. Returns BB_OK with *got > 0; BB_EOF: the
+ * body is complete, or is not unbuffered; BB_AGAIN: no bytes have come: call bb_request_wait(), then this
+ * function again. BB_EGONE: the client has closed the connection; BB_EBODY: the body is malformed, longer
+ * than max_body, or too slow; until a byte of the response is sent, bb_reply_abort() sends the status (400,
+ * 408, 413, 431). BB_ENOMEM. */
 int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got);
 
 /* Blocks until bytes come, the socket takes unsent bytes, bb_lane_wake() is called, or about a second has

@@ -235,6 +235,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
         lane->handed_out = lane->context.now;
         lane->reply.sent = lane->reply.ended = lane->reply.detached = lane->reply.has_received = false;
+        lane->reply.awaits_room = false;
         lane->reply.failed = BB_OK;
         lane->reply.write_progress = lane->context.now;
         lane->reply.moments = 0;

@@ -262,6 +262,7 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     bb__reply_stop_gathering(lane);
     int code = write_parts(lane, parts, count, last, taken);
     if (code < 0) lane->reply.failed = code;
+    lane->reply.awaits_room = code == BB_AGAIN;
     lane->reply.body_length += *taken;
     return code;
 }

@@ -51,6 +51,7 @@ struct bb__lane_reply {
     atomic_bool untimed;  /* lane_detach.c: no time limit applies any more */
     atomic_bool receives; /* request_read.c: the lane waits for the request's body now */
     bool has_received;    /* the lane has waited for the request's body */
+    bool awaits_room;     /* the host is told to wait until the client has taken bytes */
     bool await_writable;  /* request_read.c: a wait for the body also ends if the socket takes bytes */
     atomic_bool waits;    /* the lane waits for the client now, and the I/O thread may end the wait */
     int64_t given;        /* bytes that the socket has taken */

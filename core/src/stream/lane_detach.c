@@ -80,7 +80,8 @@ int bb_lane_hijack(struct bb_lane *lane, int *fd, struct bb_slice *unread)
     struct bb__conn *conn = bb__lane_current(lane);
     if (!conn || lane->reply.failed != BB_OK || lane->reply.ended) return BB_EGONE;
     if (send_written(lane) < 0) return BB_EGONE;
-    if (bb__conn_has_unsent(conn)) return BB_AGAIN;
+    lane->reply.awaits_room = bb__conn_has_unsent(conn);
+    if (lane->reply.awaits_room) return BB_AGAIN;
     int own = fcntl(conn->fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0) return BB_ESYSTEM;
     if (!claim(lane, true)) {

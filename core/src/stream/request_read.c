@@ -24,20 +24,35 @@ int bb__request_begin_to_read(struct bb_lane *lane)
     return code == BB_OK && says ? say_continue(lane) : code;
 }
 
+/* The client may wait for unsent bytes. */
+static int send_unsent(struct bb_lane *lane)
+{
+    int code = bb__request_begin_to_read(lane);
+    return code == BB_OK ? bb__reply_send_pending(lane) : code;
+}
+
+/* The client lives, although it may read nothing before it has sent its body. */
+static void note_unsent(struct bb_lane *lane, bool has_read)
+{
+    bool unsent = bb__conn_has_unsent(lane->current);
+    if (has_read && unsent) bb__reply_note_progress(lane);
+    lane->reply.await_writable = unsent && !bb__conn_waits_for_disk(lane->current);
+}
+
+/* If the lane's thread waits until the client takes bytes, that thread sends the unsent bytes. It waits
+ * without the host's lock, so only the body may be used. */
 int bb_request_read(struct bb_lane *lane, char *bytes, size_t len, size_t *got)
 {
     struct bb__conn *conn = bb__lane_current(lane);
     *got = 0;
     if (!conn || lane->turn.then != BB_THEN_NOTHING) return BB_EGONE;
     if (!conn->unbuffered) return BB_EOF;
-    int code = bb__request_begin_to_read(lane);
-    if (code == BB_OK) code = bb__reply_send_pending(lane);
+    bool beside = lane->reply.awaits_room;
+    int code = beside ? bb__conn_move_rest(conn) : send_unsent(lane);
     if (code < 0) return code;
     code = bb__unbuffered_read(conn->unbuffered, conn->fd, &lane->worker->settings, bytes, len, got);
-    bool unsent = bb__conn_has_unsent(conn);
-    /* The client lives, although it may read nothing before it has sent its body. */
-    if (code == BB_OK && unsent) bb__reply_note_progress(lane);
-    lane->reply.await_writable = unsent && !bb__conn_waits_for_disk(conn);
+    lane->reply.await_writable = false;
+    if (!beside) note_unsent(lane, code == BB_OK);
     return code;
 }
 

@@ -146,6 +146,34 @@ static void test_a_client_that_sends_its_body_may_take_nothing(void **state)
     finish();
 }
 
+/* The thread of the lane waits for its client, outside of the host's lock. Another thread reads the body. */
+static void app_reads_beside_a_wait(struct host *host, const struct bb_request *request)
+{
+    static char part[LONG];
+    struct bb_slice slice = {part, sizeof part};
+    uint64_t taken;
+    (void)request;
+    host->worker->settings.response_buffer = 1;
+    host->worker->spool_budget.max = 1;
+    host_fields(host, 200);
+    assert_int_equal(bb_reply_head(host->lane, BB_LENGTH_UNKNOWN), BB_OK);
+    while (bb_reply_write(host->lane, &slice, 1, false, &taken) == BB_OK) continue;
+    uint64_t unsent = bb__conn_unsent(host->lane->current);
+    take();
+    say("abcdef");
+    assert_read(host, "abcdef");
+    assert_int_equal(bb__conn_unsent(host->lane->current), unsent);
+    bb_reply_abort(host->lane);
+}
+
+static void test_a_read_leaves_the_unsent_bytes_to_the_thread_that_waits(void **state)
+{
+    (void)state;
+    new_client(AF_UNIX, app_reads_beside_a_wait, LENGTH "\r\n");
+    assert_false(client_read(client, true));
+    finish();
+}
+
 /* ---- connections that leave the lane ---- */
 
 static void app_streams(struct host *host, const struct bb_request *request)
@@ -331,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_a_hundred_is_sent_while_the_lane_waits),
         cmocka_unit_test(test_hints_are_sent_while_the_lane_waits),
         cmocka_unit_test(test_a_client_that_sends_its_body_may_take_nothing),
+        cmocka_unit_test(test_a_read_leaves_the_unsent_bytes_to_the_thread_that_waits),
         cmocka_unit_test(test_a_stream_sends_the_rest_of_hints_before_its_head),
         cmocka_unit_test(test_a_stream_sends_a_hundred_while_it_is_read),
         cmocka_unit_test(test_a_hijack_waits_for_the_rest_of_hints),
