@@ -79,7 +79,7 @@ void bb__request_await(struct bb_lane *lane, int fd, bool sends)
     if (code == BB_AGAIN) bb__wakeup_clear(&lane->intake.wakeup);
     uint64_t time = bb__elapsed(bb__clock_ms(), since);
     atomic_fetch_add(&reply->received_for, time < BB_UNBUFFERED_WAIT_MAX ? time : BB_UNBUFFERED_WAIT_MAX);
-    bb__lane_hold(lane, before);
+    bb__scoreboard_hold_next(lane->intake.slot, BB_HELD_BODY, before);
     atomic_store(&reply->receives, false);
 }
 

@@ -140,6 +140,14 @@ enum bb_held bb__scoreboard_held(const struct bb__slot *slot)
                                                              : BB_HELD_NOT;
 }
 
+void bb__scoreboard_hold_next(struct bb__slot *slot, enum bb_held held, enum bb_held next)
+{
+    if (!slot) return;
+    uint64_t request = atomic_load_explicit(&slot->requests, memory_order_relaxed) * HELD_KINDS;
+    uint64_t shown = request + held;
+    (void)atomic_compare_exchange_strong(&slot->held, &shown, request + next);
+}
+
 static void read_label(const struct bb__slot *slot, struct bb_scoreboard_lane *lane)
 {
     if (!lane->has_request) return;

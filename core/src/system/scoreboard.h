@@ -153,6 +153,9 @@ void bb__scoreboard_hold(struct bb__slot *slot, enum bb_held held, struct bb_sli
                          struct bb_slice path);
 enum bb_held bb__scoreboard_held(const struct bb__slot *slot);
 
+/* Shows `next` instead of `held`, unless another thread has shown something else meanwhile. */
+void bb__scoreboard_hold_next(struct bb__slot *slot, enum bb_held held, enum bb_held next);
+
 /* scoreboard: NULL is allowed. Must be cheap, because it runs for each response that keeps its connection. */
 static inline bool bb__scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
 {

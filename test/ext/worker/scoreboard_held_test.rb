@@ -42,6 +42,28 @@ class ScoreboardHeldTest < Support::LaneCase
     end
   end
 
+  # Another thread begins the response while the serving thread waits for the body.
+  def test_a_stream_that_another_thread_has_begun_is_shown
+    blocks = Queue.new
+    body = Object.new
+    go_on = @go_on
+    server = serve_shown do |env|
+      body.define_singleton_method(:each) { |&block| (blocks << block) && env["rack.input"].read && go_on.pop }
+      [200, {}, body]
+    end
+    server.connect do |client|
+      client.write("POST /in HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\n\r\n")
+      await_held("POST /in", :body)
+      blocks.pop.call("begun")
+      client.write("x")
+      eventually { @go_on.num_waiting == 1 }
+
+      await_held("POST /in", :stream)
+    ensure
+      @go_on << "end"
+    end
+  end
+
   def test_other_requests_are_not_held
     server = serve_shown { |env| (env["PATH_INFO"] == "/" || @go_on.pop) && OK }
     server.get("/")
