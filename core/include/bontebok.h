@@ -298,7 +298,8 @@ bool bb_reply_sent(const struct bb_lane *lane);
 /* Sends parts of the body, after the head. A small part that follows the previous one within a millisecond
  * is sent with the next parts, or by the I/O thread within about 2 ms; a call without parts sends it at once.
  * Bytes that the socket does not accept are copied to memory, up to response_buffer per connection and 64
- * times response_buffer per worker. If this memory is full, the bytes go to a file in spool_dir. last: these
+ * times response_buffer per worker. If this memory is full, the bytes go to a file in spool_dir. After a call
+ * with parts, the I/O thread sends these bytes as soon as the client takes them. last: these
  * parts end the body; a chunked body's last chunk is in the same send. If there are no parts and `last` is
  * false, sends the head or pending bytes. *taken: bytes of the parts that were sent or copied, counted from
  * the first part. Returns BB_OK: all bytes were taken. BB_AGAIN: the client may be slow, spool_max is

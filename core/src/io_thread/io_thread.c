@@ -22,6 +22,9 @@
  * wait, the thread does not notice this. */
 #define COUNTED_WAIT 1000
 
+/* ms between two looks while a client that is slow has not taken a part (lane/reply_gather.c). */
+#define UNSENT_TICK 10
+
 /* Bytes. The I/O thread needs this stack. */
 #define STACK_MIN (256 * 1024)
 
@@ -144,15 +147,17 @@ static void look(struct bb__io_thread *io)
     io->context.now = bb__clock_ms();
     io->context.read_at = bb__clock_us();
     uint64_t lost = time_lost(io);
-    bool gathers = false;
-    atomic_store(&io->link.gathers, false); /* before `holds` is read: see bb__reply_gathers() */
+    unsigned held = 0;
+    atomic_store(&io->link.gathers, false); /* before `holds` is read: see reply_gather.c */
+    atomic_store(&io->link.has_unsent, false);
     pthread_mutex_lock(&io->link.lock);
     for (struct bb_lane *lane = bb__first_lane(io->worker); lane; lane = bb__next_lane(lane)) {
         if (lost > 0) excuse(io, lane, lost);
         look_at(io, lane);
-        gathers = bb__reply_send_gathered(lane, io->context.read_at) || gathers;
+        held |= 1U << bb__reply_send_gathered(lane, io->context.read_at);
     }
-    if (gathers) atomic_store(&io->link.gathers, true);
+    if (held & 1U << BB_HOLDS_PARTS) atomic_store(&io->link.gathers, true);
+    if (held & 1U << BB_HOLDS_UNSENT) atomic_store(&io->link.has_unsent, true);
     update_accept_pause(io);
     bb__io_check_overdue(io);
     bb__io_check_readers(io);
@@ -208,15 +213,22 @@ static int tick(struct bb__io_thread *io)
     return io->tick;
 }
 
-static int wait_time(struct bb__io_thread *io)
+static int usual_wait(struct bb__io_thread *io)
 {
     uint64_t due;
-    if (atomic_load(&io->link.gathers)) return BB_TICK;
     if (io->quiet < BB_QUIET_LOOKS) return tick(io);
     atomic_store(&io->link.asleep, true);
     if (!has_new(io, &due)) return until(io, due);
     atomic_store(&io->link.asleep, false);
     return tick(io);
+}
+
+static int wait_time(struct bb__io_thread *io)
+{
+    if (atomic_load(&io->link.gathers)) return BB_TICK;
+    int wait = usual_wait(io);
+    bool is_long = wait < 0 || wait > UNSENT_TICK;
+    return is_long && atomic_load(&io->link.has_unsent) ? UNSENT_TICK : wait;
 }
 
 static void clear_kick(struct bb__io_thread *io)

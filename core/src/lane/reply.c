@@ -264,6 +264,8 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     if (code < 0) lane->reply.failed = code;
     lane->reply.awaits_room = code == BB_AGAIN;
     lane->reply.body_length += *taken;
+    /* Without parts, the host may be about to wait until all is sent. */
+    if (code == BB_OK && count > 0 && lane->reply.sent && !lane->reply.ended) bb__reply_leave_unsent(lane);
     return code;
 }
 

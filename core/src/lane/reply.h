@@ -29,11 +29,17 @@ enum bb__response_state {
     BB_RESPONSE_CUT, /* the I/O thread has shut the connection down: the client sees an incomplete response */
 };
 
-/* reply_gather.c: small parts that wait in `staged`. While `holds` is true, the I/O thread may send them
- * under the lock. Only the lane sets `holds` to true. */
+enum bb__held_bytes {
+    BB_HOLDS_NOTHING,
+    BB_HOLDS_UNSENT, /* bytes that the socket did not take */
+    BB_HOLDS_PARTS,  /* small parts that wait in `staged`, or unsent bytes of which the socket takes some */
+};
+
+/* reply_gather.c: bytes that the I/O thread may send under the lock, unless `holds` is BB_HOLDS_NOTHING. Only
+ * the lane sets `holds` if it is BB_HOLDS_NOTHING. */
 struct bb__lane_gather {
-    atomic_bool holds;
-    pthread_mutex_t lock; /* guards staged and given while `holds` is true */
+    atomic_uint holds;    /* enum bb__held_bytes */
+    pthread_mutex_t lock; /* guards staged, given and the connection's unsent bytes while `holds` is set */
     uint64_t since;       /* us, when the first of these parts was written; 0: there are none */
     uint64_t part_at;     /* us, when the host wrote its last part */
 };
@@ -94,11 +100,15 @@ int bb__reply_wait_until_sent(struct bb_lane *lane);
  * nothing. */
 bool bb__reply_gathers(struct bb_lane *lane);
 
-/* Call this before `staged` is used, because the I/O thread may be sending it. */
+/* Lets the I/O thread send the bytes that the connection keeps, or gathered parts, until the host's next
+ * call. The head of the response has been sent. */
+void bb__reply_leave_unsent(struct bb_lane *lane);
+
+/* Call this before `staged` or the unsent bytes are used, because the I/O thread may be sending them. */
 void bb__reply_stop_gathering(struct bb_lane *lane);
 
-/* For the I/O thread. Sends parts that have waited for BB_GATHER_TIME. now: us. Returns whether there were
- * parts. */
-bool bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
+/* For the I/O thread. Sends unsent bytes, and parts that have waited for BB_GATHER_TIME. now: us. Returns
+ * what there is for the next look. */
+enum bb__held_bytes bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
 
 #endif

@@ -27,6 +27,7 @@ int bb__request_begin_to_read(struct bb_lane *lane)
 /* The client may wait for unsent bytes. */
 static int send_unsent(struct bb_lane *lane)
 {
+    bb__reply_stop_gathering(lane);
     int code = bb__request_begin_to_read(lane);
     return code == BB_OK ? bb__reply_send_pending(lane) : code;
 }
@@ -37,6 +38,7 @@ static void note_unsent(struct bb_lane *lane, bool has_read)
     bool unsent = bb__conn_has_unsent(lane->current);
     if (has_read && unsent) bb__reply_note_progress(lane);
     lane->reply.await_writable = unsent && !bb__conn_waits_for_disk(lane->current);
+    if (lane->reply.sent) bb__reply_leave_unsent(lane);
 }
 
 /* If the lane's thread waits until the client takes bytes, that thread sends the unsent bytes. It waits

@@ -14,6 +14,7 @@ struct bb__io_link {
     atomic_bool asleep;      /* the I/O thread waits for events in `queue` */
     atomic_bool ended;       /* the I/O thread uses nothing any more */
     atomic_bool gathers;     /* the I/O thread looks at gathered parts (lane/reply_gather.c) within BB_TICK */
+    atomic_bool has_unsent;  /* the same for unsent bytes, less often */
     bool hangs;              /* bb__io_hangs() has waited for `lock` in vain */
     struct bb__poller queue; /* watches kick.fd, and the pollers of busy lanes (edge-triggered) */
     pthread_mutex_t lock; /* held while the I/O thread looks at lanes, and while a lane is added or removed */

@@ -12,6 +12,7 @@
 
 #define GET   "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 #define PARTS 200
+#define LONG  400000 /* bytes */
 
 static struct client *client;
 
@@ -199,6 +200,35 @@ static void test_many_small_parts_need_few_sends(void **state)
     host_free(host);
 }
 
+/* The socket takes only a part of the bytes. */
+static void app_pauses_after_a_long_part(struct host *host, const struct bb_request *request)
+{
+    static char text[LONG + 1];
+    (void)request;
+    memset(text, 'x', LONG - 4);
+    memcpy(text + LONG - 4, "last", 4);
+    begin(host);
+    for (int i = 0; i < 2; i++) {
+        bb__buf_clear(&client->in);
+        put(host, text);
+        await_text("last");
+    }
+    bb__buf_clear(&client->in);
+    put(host, "next");
+    await_text("next");
+    bb_reply_abort(host->lane);
+}
+
+static void test_the_io_thread_sends_unsent_bytes_while_the_host_pauses(void **state)
+{
+    (void)state;
+    struct host *host = new_host(app_pauses_after_a_long_part);
+    client = client_new_saying(host, GET);
+    while (client_more(client)) continue;
+    client_free(client);
+    host_free(host);
+}
+
 static void app_flushes(struct host *host, const struct bb_request *request)
 {
     uint64_t taken;
@@ -235,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_a_part_that_is_newer_than_the_look_waits),
         cmocka_unit_test(test_the_lane_sends_parts_that_have_waited),
         cmocka_unit_test(test_many_small_parts_need_few_sends),
+        cmocka_unit_test(test_the_io_thread_sends_unsent_bytes_while_the_host_pauses),
         cmocka_unit_test(test_a_flush_or_a_pause_sends_at_once_and_an_abort_drops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

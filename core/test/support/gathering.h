@@ -14,8 +14,8 @@ int __real_bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent);
 int __wrap_bb__sock_send(int fd, const char *bytes, size_t len, size_t *sent);
 int __real_bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent);
 int __wrap_bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, size_t *sent);
-bool __real_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
-bool __wrap_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
+enum bb__held_bytes __real_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
+enum bb__held_bytes __wrap_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now);
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 
@@ -39,9 +39,9 @@ int __wrap_bb__sock_send_parts(int fd, const struct iovec *parts, size_t count, 
     return __real_bb__sock_send_parts(fd, parts, count, sent);
 }
 
-bool __wrap_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now)
+enum bb__held_bytes __wrap_bb__reply_send_gathered(struct bb_lane *lane, uint64_t now)
 {
-    bool found = __real_bb__reply_send_gathered(lane, now);
+    enum bb__held_bytes found = __real_bb__reply_send_gathered(lane, now);
     atomic_fetch_add(&io_look.count, 1);
     if (!found && atomic_exchange(&io_look.stops, false)) {
         sem_post(&io_look.stopped);
