@@ -23,6 +23,8 @@ static VALUE lane_hijack(VALUE self)
     if (exchange->detached || bb_reply_sent(exchange->lane->core))
         rb_raise(rb_eIOError, "rack.hijack: the response has begun");
     rb_hash_aset(env, key, Qnil);
+    /* If the body hijacks in its `each`, other threads may have the block, and this thread may wait below. */
+    if (!NIL_P(exchange->each)) bbr_each_detach(exchange->each);
     VALUE socket = bbr_hijack_socket(exchange);
     rb_hash_aset(env, key, socket);
     RB_GC_GUARD(self);

@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../support/lane_case"
+require_relative "../support/each_body"
 
 # Hijacks by applications that fail.
 class HijackFailuresTest < Support::LaneCase
+  include Support::EachBody
+
   def test_an_exception_after_a_hijack_is_logged
     sockets = Queue.new
     server = serve { |env| (sockets << env["rack.hijack"].call) && raise("late") }
@@ -66,6 +69,26 @@ class HijackFailuresTest < Support::LaneCase
 
       assert_match(/can't (modify frozen|add a new key)/, server.get.body)
     end
+  end
+
+  # The socket has not taken the 103, so the hijack waits for the client.
+  def test_no_other_thread_sends_a_part_while_each_hijacks
+    blocks = Queue.new
+    server = serve do |env|
+      env["rack.early_hints"].call("link" => "a" * 1_000_000)
+      body = Object.new
+      body.define_singleton_method(:each) { |&block| (blocks << block) && (env["rack.hijack"].call << "taken").close }
+      [200, {}, body]
+    end
+    server.connect do |client|
+      client.request("GET", "/")
+      block = blocks.pop
+      eventually { server.threads.first.stop? }
+
+      assert_equal(IOError, outcome_of { block.call("part") })
+      assert client.read_to_end.end_with?("a\r\n\r\ntaken")
+    end
+    await_hijack(server)
   end
 
   private
