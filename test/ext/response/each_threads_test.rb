@@ -80,6 +80,16 @@ class EachThreadsTest < Support::LaneCase
     end
   end
 
+  # The I/O thread sends what the socket has not taken.
+  def test_a_part_arrives_while_each_waits
+    with_body do |client, body, block|
+      Thread.new { block.call("x" * LARGE) }.join
+
+      assert_equal LARGE, client.read(LARGE).bytesize
+      body.ends << nil
+    end
+  end
+
   def test_a_child_process_sends_nothing
     with_body do |client, body, block|
       outcome = IO.popen("-") { |pipe| pipe ? pipe.read : $stdout.write(outcome_of { block.call("child") }) }
