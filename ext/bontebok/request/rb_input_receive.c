@@ -19,21 +19,24 @@ static VALUE wait_elsewhere(VALUE fd)
     return Qnil;
 }
 
-/* If the request ends during the wait, the descriptor is closed. The next read raises. */
-static VALUE ignore_error(VALUE argument, VALUE error)
+/* If the request ends during the wait, the descriptor is closed. The next read raises. Any other exception
+ * comes from Thread#raise. */
+static VALUE ignore_late_error(VALUE input, VALUE error)
 {
+    if (((const struct input *)input)->exchange) rb_exc_raise(error);
     return Qnil;
 }
 
-static void await_client(const struct bbr_exchange *exchange)
+static void await_client(const struct input *input)
 {
+    const struct bbr_exchange *exchange = input->exchange;
     struct bb_lane *lane = exchange->lane->core;
     int fd = bb_request_fd(lane);
     if (exchange->thread == rb_thread_current())
         bbr_wait_for_descriptor(fd, RB_WAITFD_IN, wait_as_lane, lane);
     else
-        rb_rescue2(wait_elsewhere, INT2NUM(fd), ignore_error, Qnil, rb_eSystemCallError, rb_eIOError,
-                   (VALUE)0);
+        rb_rescue2(wait_elsewhere, INT2NUM(fd), ignore_late_error, (VALUE)input, rb_eSystemCallError,
+                   rb_eIOError, (VALUE)0);
 }
 
 /* ---- any source ---- */
@@ -50,7 +53,7 @@ static void await(const struct input *input)
     if (input->source)
         input->source->await(input->from);
     else
-        await_client(input->exchange);
+        await_client(input);
 }
 
 NORETURN(static void fail(const struct input *input, int code));

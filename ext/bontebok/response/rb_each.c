@@ -98,20 +98,22 @@ static VALUE wait_for_socket(VALUE fd)
     return Qnil;
 }
 
-/* If the request ends during the wait, the descriptor is closed. exchange_of() raises then. */
-static VALUE ignore_error(VALUE argument, VALUE error)
+/* If the request ends during the wait, the descriptor is closed. exchange_of() raises then. Any other
+ * exception comes from Thread#raise. */
+static VALUE ignore_late_error(VALUE self, VALUE error)
 {
+    if (each_of(self)->exchange) rb_exc_raise(error);
     return Qnil;
 }
 
-static void wait_elsewhere(struct bbr_exchange *exchange)
+static void wait_elsewhere(struct bbr_exchange *exchange, VALUE self)
 {
     struct bb_lane *core = exchange->lane->core;
     int code = bb_reply_spool(core);
     bbr_reply_check(exchange, code);
     if (code == BB_AGAIN)
-        rb_rescue2(wait_for_socket, INT2NUM(bb_request_fd(core)), ignore_error, Qnil, rb_eSystemCallError,
-                   rb_eIOError, (VALUE)0);
+        rb_rescue2(wait_for_socket, INT2NUM(bb_request_fd(core)), ignore_late_error, self,
+                   rb_eSystemCallError, rb_eIOError, (VALUE)0);
 }
 
 static VALUE put_loop(VALUE argument)
@@ -124,7 +126,7 @@ static VALUE put_loop(VALUE argument)
         if (each->thread == rb_thread_current())
             bbr_send_wait(exchange);
         else
-            wait_elsewhere(exchange);
+            wait_elsewhere(exchange, put->self);
         exchange = exchange_of(each);
     }
     put->done = true;

@@ -51,6 +51,15 @@ class UnbufferedWaitingTest < Support::LaneCase
     assert_raises(IOError) { reader.value }
   end
 
+  def test_an_io_error_that_is_raised_in_a_reader_ends_its_wait
+    with_body_to_come(LENGTH) do |input, _client|
+      reader = waiting { input.read }
+      reader.raise(IOError, "stop")
+
+      assert_equal("stop", assert_raises(IOError) { reader.value }.message)
+    end
+  end
+
   def test_a_fiber_waits_in_the_fiber_scheduler
     with_body_to_come(LENGTH) do |input, client|
       scheduler = Scheduler.new

@@ -53,6 +53,19 @@ class EachBrokenTest < Support::LaneCase
     end
   end
 
+  def test_an_io_error_that_is_raised_in_a_waiting_thread_ends_its_wait
+    with_body(settings: NO_ROOM) do |client, body, block, server|
+      writer = waiting { block.call("x" * LARGE) }
+      writer.raise(IOError, "stop")
+
+      assert_equal("stop", assert_raises(IOError) { writer.value }.message)
+      body.ends << nil
+
+      assert_raises(Support::Client::Closed) { client.read_response }
+      server.next_report
+    end
+  end
+
   def test_a_thread_learns_that_the_client_has_left
     with_body(settings: NO_ROOM) do |client, body, block|
       writer = waiting { outcome_of { block.call("x" * LARGE) } }
