@@ -214,6 +214,17 @@ int bb_reply_wait(struct bb_lane *lane)
     return lane->reply.spools ? wait_until(lane, has_room) : wait_for_a_moment(lane);
 }
 
+/* Whether the worker drains, and the client has taken nothing for keepalive_drain since then. See
+ * shortened(). */
+static bool delays_the_drain(struct bb_lane *lane)
+{
+    const struct bb_worker *worker = lane->worker;
+    if (!bb__worker_drains(worker)) return false;
+    uint64_t began = atomic_load(&worker->drain.began), progress = lane->reply.write_progress;
+    uint64_t stalled = bb__elapsed(lane->context.now, progress > began ? progress : began);
+    return stalled >= worker->settings.keepalive_drain && !look_for_progress(lane);
+}
+
 int bb_reply_spool(struct bb_lane *lane)
 {
     if (!bb__lane_current(lane)) return BB_EGONE;
@@ -221,7 +232,8 @@ int bb_reply_spool(struct bb_lane *lane)
     lane->reply.spools = true;
     if (!spooled || has_room(lane)) return BB_OK;
     lane->context.now = bb__clock_ms();
-    return bb__conn_takes_too_slowly(lane->current, &lane->context) ? BB_EGONE : BB_AGAIN;
+    bool ends = bb__conn_takes_too_slowly(lane->current, &lane->context) || delays_the_drain(lane);
+    return ends ? BB_EGONE : BB_AGAIN;
 }
 
 int bb__reply_wait_until_sent(struct bb_lane *lane)

@@ -77,6 +77,17 @@ class EachBrokenTest < Support::LaneCase
     end
   end
 
+  def test_a_client_that_reads_nothing_does_not_delay_the_end_of_the_worker
+    with_body(settings: NO_ROOM.merge(keepalive_drain: 100)) do |_client, body, block, server|
+      writer = waiting { outcome_of { block.call("x" * LARGE) } }
+      server.worker.drain
+
+      assert_equal Bontebok::ClientGone, writer.join(10)&.value
+    ensure
+      body.ends << nil
+    end
+  end
+
   def test_a_client_that_reads_nothing_has_left
     with_body(settings: NO_ROOM.merge(write_timeout: 100)) do |_client, body, block|
       assert_equal(Bontebok::ClientGone, outcome_of { block.call("x" * LARGE) })
