@@ -4,7 +4,6 @@ require_relative "../config/config"
 require_relative "../log/log_files"
 require_relative "../processes/pidfile"
 require_relative "../workers/extension"
-require_relative "../sockets/control/control_connection"
 require_relative "../sockets/control/control_socket"
 require_relative "../sockets/listener_list"
 require_relative "../start_failure"
@@ -124,12 +123,11 @@ module Bontebok
     def state_of_server
       return unless control?
 
-      path = ServerSearch.new(@config).path
-      connection = ControlConnection.new(path)
+      connection = ServerSearch.new(@config).connection
       connection.write("command" => "status")
-      return "#{path} runs, but does not respond" unless connection.wait(WAIT)
+      return "#{connection.path} runs, but does not respond" unless connection.wait(WAIT)
 
-      "#{path} runs" if connection.read&.key?("server")
+      "#{connection.path} runs" if connection.read&.key?("server")
     rescue StartError
       nil
     ensure

@@ -4,7 +4,6 @@ require "json"
 
 require_relative "command_line"
 require_relative "../config/config"
-require_relative "../sockets/control/control_connection"
 require_relative "server_search"
 require_relative "progress_lines"
 require_relative "status_text"
@@ -126,7 +125,7 @@ module Bontebok
     def ask
       status = nil
       lines = progress_lines
-      ControlConnection.ask(path, @request, idle: lines&.method(:draw)) do |message|
+      connection.ask(@request, idle: lines&.method(:draw)) do |message|
         status = message["status"]
         status ? lines&.draw : lines&.erase
         show(message)
@@ -143,7 +142,7 @@ module Bontebok
 
     def server_status
       status = nil
-      ControlConnection.ask(path, { "command" => "status" }) { |message| status = message["server"] }
+      connection.ask({ "command" => "status" }) { |message| status = message["server"] }
       status
     rescue StartError
       nil # the control socket moves, or the server has ended
@@ -182,13 +181,11 @@ module Bontebok
     end
 
     # With --control, the configuration file is not read, because a new release can have an error in it.
-    def path
+    def connection
       written = @values[:control]
-      path = OptionTable[:control].read(written.last, "command line") if written
-      path ||= ServerSearch.new(Config.new(@values)).path
-      return path unless OptionTypes::ControlPath.unset?(path)
+      return ServerSearch.new(Config.new(@values)).connection unless written
 
-      raise StartError, "the server has no control socket: `control` is none"
+      ServerSearch.connect(OptionTable[:control].read(written.last, "command line"))
     end
   end
 end

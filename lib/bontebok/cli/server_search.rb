@@ -17,26 +17,42 @@ module Bontebok
       @places = config.control_places
     end
 
-    # The socket at which a server takes commands, else a file of a socket. Raises StartError if there is none.
-    def path
-      return @config[:control] unless @config.source(:control) == "default"
+    # Raises StartError if no server takes commands there.
+    def self.connect(path)
+      return ControlConnection.new(path) unless OptionTypes::ControlPath.unset?(path)
+
+      raise StartError, "the server has no control socket: `control` is none"
+    end
+
+    # Returns a ControlConnection. The command must use this one: a second one could lead to another process. Raises
+    # StartError if no server takes commands.
+    def connection
+      return ServerSearch.connect(@config[:control]) unless @config.source(:control) == "default"
 
       paths = [@config[:control], "#{Dir.pwd}#{IN_TMP}", *@places.paths].uniq
-      paths.find { |path| takes_commands?(path) } || fail_to_find(paths)
+      paths.lazy.filter_map { |path| connection_to(path) }.first || fail_to_find(paths)
     end
 
     private
 
-    def takes_commands?(path)
-      return false unless File.socket?(path)
+    # Returns nil if no server listens at the path, or one that may not be believed.
+    def connection_to(path)
+      return unless File.socket?(path)
 
       connection = ControlConnection.new(path)
-      path.end_with?(IN_TMP) || @places.trusted?(path, connection.user)
+      return connection if path.end_with?(IN_TMP) || believed?(path, connection)
+
+      connection.close
     rescue StartError => e
-      @error ||= e
-      false
-    ensure
       connection&.close
+      @error ||= e
+      nil
+    end
+
+    # Others can write to some of the directories. A link there could lead to the socket of any server. So the server
+    # must have created the socket under this name, perhaps with an ending (SharedUnixListener).
+    def believed?(path, connection)
+      connection.name.start_with?(File.basename(path)) && @places.trusted?(path, connection.user)
     end
 
     # If there is a socket, its error says more.

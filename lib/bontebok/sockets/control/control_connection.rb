@@ -12,23 +12,25 @@ module Bontebok
     # Seconds between two calls of `idle`.
     INTERVAL = 0.2
 
-    # path: the control socket. Sends the request and yields each message of the server, a Hash. idle: is called again
-    # and again until the last message has arrived; nil: nothing is called.
-    def self.ask(path, request, idle: nil)
-      connection = new(path)
-      connection.write(request)
-      loop do
-        idle.call until idle.nil? || connection.wait(INTERVAL)
-        yield(message = connection.read || break)
-        break if message["status"]
-      end
-    ensure
-      connection&.close
-    end
+    attr_reader :path
 
+    # path: the control socket.
     def initialize(path)
       @path = path
       @socket = guard { UNIXSocket.new(path) }
+    end
+
+    # Sends the request, yields each message of the server, a Hash, and closes the connection. idle: is called again and
+    # again until the last message has arrived; nil: nothing is called.
+    def ask(request, idle: nil)
+      write(request)
+      loop do
+        idle.call until idle.nil? || wait(INTERVAL)
+        yield(message = read || break)
+        break if message["status"]
+      end
+    ensure
+      close
     end
 
     # A server that refuses the user does not read the request (EPIPE).
@@ -53,6 +55,12 @@ module Bontebok
       guard { @socket.getpeereid.first }
     end
 
+    # The file name under which the server has created the socket.
+    def name
+      guard { File.basename(@socket.peeraddr[1]) }
+    end
+
+    # Returns nil.
     def close
       @socket.close
     end
