@@ -133,12 +133,13 @@ module Bontebok
 
       state, ticks = File.read("/proc/#{owner}/stat").rpartition(")").last.split.values_at(0, 19)
       state != "Z" &&
-        (locked? || (program(owner) == program("self") && began(ticks.to_i) <= File.mtime(@path) + CLOCKS_DIFFER))
+        (locked? || (began(ticks.to_i) <= File.mtime(@path) + CLOCKS_DIFFER && program(owner) == program("self")))
     rescue SystemCallError
       true # the process is hidden from us
     end
 
-    # The name of the interpreter, without its version.
+    # The name of the interpreter, without its version. Raises SystemCallError for a thread of the kernel, and if the
+    # process belongs to another user.
     def program(process)
       File.basename(File.readlink("/proc/#{process}/exe"))[/\A[a-z]+/]
     end
