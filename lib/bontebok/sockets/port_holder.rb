@@ -23,11 +23,13 @@ module Bontebok
         nil
       end
 
-      # name: as in ps. Two addresses of one server may exclude each other.
+      # The name is that in ps. Each process chooses its own, so it is made safe for a terminal. Two addresses of one
+      # server may exclude each other.
       def described(pid)
         return "this process" if pid == Process.pid
 
-        "process #{pid} (#{File.read("/proc/#{pid}/comm").chomp})"
+        name = File.binread("/proc/#{pid}/comm").chomp.gsub(/[^ -~]/n, "?")
+        "process #{pid} (#{name})"
       rescue SystemCallError
         "process #{pid}"
       end
