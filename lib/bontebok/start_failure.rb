@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "io/wait"
+
 require_relative "start_error"
 require_relative "system/encodings/output"
 
@@ -9,6 +11,9 @@ module Bontebok
     LINES = 3
     # The most bytes of a line.
     WIDTH = 1000
+    # Seconds that a stream may take to become writable. After that, the message is lost, because a service manager may
+    # wait for the end of the process.
+    PATIENCE = 2
     # The exit status if Ctrl-C ends the start before the server handles signals, for example while the configuration
     # file is read. No backtrace is shown. As in shells, the status is 128 plus the signal's number.
     INTERRUPTED = 130
@@ -66,6 +71,8 @@ module Bontebok
       # Does not use Kernel#warn, which is silent under ruby -W0. If the stream cannot be written to, the exit status
       # still shows the failure. The message is cut, because it may quote an argument or a variable of any length.
       def write(stream, message)
+        return if stream.is_a?(IO) && !stream.wait_writable(PATIENCE)
+
         lines = message.b.lines(chomp: true).first(LINES).map { |line| line.byteslice(0, WIDTH) }
         Output.write(stream, "bontebok: #{lines.join("\n")}\n")
       rescue SystemCallError, IOError

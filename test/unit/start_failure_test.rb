@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "timeout"
 require "bontebok/start_failure"
 require "bontebok/usage_error"
 
@@ -36,6 +37,17 @@ class StartFailureTest < Minitest::Test
     assert_equal(1, Bontebok::StartFailure.told { raise Bontebok::StartError, "no port" })
   ensure
     $stderr.close
+    $stderr = former
+  end
+
+  # For example the pipe of a program that has started the server and reads nothing.
+  def test_a_standard_error_that_nobody_reads_does_not_hold_the_process
+    former = $stderr
+    reader, $stderr = IO.pipe
+    nil until $stderr.write_nonblock("." * 4096, exception: false) == :wait_writable
+    Timeout.timeout(20) { assert_equal(1, Bontebok::StartFailure.told { raise Bontebok::StartError, "no port" }) }
+  ensure
+    [reader, $stderr].each(&:close)
     $stderr = former
   end
 
