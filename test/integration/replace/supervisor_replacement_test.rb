@@ -9,6 +9,8 @@ class SupervisorReplacementTest < Support::TestCase
 
   TEXT = /\Athe supervisor runs bontebok \S+, ruby \S+\n\z/
 
+  FAULT = 'IO.pipe { |_, writer| $stderr.reopen(writer) }; raise "too late\xE9"'
+
   def test_children_listeners_and_descriptors_stay
     release(1)
     server = start("--pidfile", "#{temp_dir}/pid")
@@ -50,15 +52,15 @@ class SupervisorReplacementTest < Support::TestCase
     assert_serves 1, server
   end
 
-  # The trial succeeds.
+  # The trial succeeds. Nobody reads standard error any more, and the message is not UTF-8.
   def test_if_the_program_fails_later_the_former_program_is_executed
     release_with_bontebok(1, Bontebok::VERSION)
     server = start_release
     former = workers(server)
-    release_with_bontebok(2, "99.1.2", "def masters\n", "\\0raise 'too late'\n")
+    release_with_bontebok(2, "99.1.2", "def masters\n", "\\0#{FAULT}\n")
     command = run_command(*COMMAND)
     assert_equal 1, command.status.exitstatus
-    assert_equal "bontebok: the new program has failed: too late\n", command.output.text
+    assert_equal "bontebok: the new program has failed: too late\uFFFD\n", command.output.text
     assert_equal former, workers(server)
     assert_equal Bontebok::VERSION, status["version"]
     assert_equal 0, server.stop.exitstatus

@@ -10,6 +10,7 @@ require_relative "../../sockets/passed_listeners"
 require_relative "../../sockets/service/service_report"
 require_relative "../../sockets/worker_links"
 require_relative "../../system/early_signals"
+require_relative "../../system/error_text"
 require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 require_relative "../../system/working_directory"
@@ -98,12 +99,13 @@ module Bontebok
         WorkerLinks.open
       end
 
+      # Nobody may read standard error.
       def go_back(error)
         former = @state["former"] or raise error
-        Output.write($stderr, error.full_message(highlight: false))
+        LogStream.new($stderr).write(error.full_message(highlight: false), Log::WRITE_TIMEOUT)
         @state.pass_descriptors
         HeldSignals.hold
-        state = @state.with("former" => nil, "failure" => "the new program has failed: #{error.message}",
+        state = @state.with("former" => nil, "failure" => "the new program has failed: #{ErrorText.first_line(error)}",
                             "signals" => EarlySignals.take)
         QuietSignals.ignore { StartCommand.execute_former(former, { **state.variable, **@manager.variables }) }
       end
