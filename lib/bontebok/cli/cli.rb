@@ -2,6 +2,7 @@
 
 require_relative "command_line"
 require_relative "../config/config"
+require_relative "../log/log_files"
 require_relative "../processes/supervisor/state"
 require_relative "../sockets/handshake"
 require_relative "../sockets/service/service_manager"
@@ -107,6 +108,7 @@ module Bontebok
 
     def serve(command_line)
       note_start(command_line)
+      LogFiles.discard_unread
       return succeed(command_line) if ENV.key?(Handshake::VARIABLE)
 
       manager = ServiceManager.take(ENV)
@@ -138,6 +140,7 @@ module Bontebok
 
     def check(command_line)
       require_relative "check"
+      LogFiles.discard_unread
       Check.new(command_line.values, notes: command_line.notes, faults: command_line.faults).run
     end
 

@@ -13,8 +13,14 @@ module Bontebok
       # If the workers run as another user, this method also creates the file of the access log. Each worker opens that
       # file itself, so the supervisor must call this method before the workers open their logs again.
       def open(config)
-        [$stdout, $stderr].each { |stream| discard(stream) if unread?(stream) }
+        discard_unread
         steps(config).each { |key, step| config.at(key, &step) }
+      end
+
+      # Redirects a standard stream that nobody can read to /dev/null. Called before the configuration file runs, which
+      # may print.
+      def discard_unread
+        [$stdout, $stderr].each { |stream| discard(stream) if unread?(stream) }
       end
 
       # Opens the files again while the server runs. If a file cannot be opened, the error is logged, the file's stream
@@ -100,8 +106,9 @@ module Bontebok
         false # there is no /proc
       end
 
+      # Another object for the descriptor is reopened, because IO#reopen would first write what waits in the stream.
       def discard(stream)
-        File.open(File::NULL, "w") { |file| stream.reopen(file) }
+        File.open(File::NULL, "w") { |file| IO.for_fd(stream.fileno, "w", autoclose: false).reopen(file) }
         stream.sync = true
       end
 

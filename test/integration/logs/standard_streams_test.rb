@@ -39,11 +39,12 @@ class StandardStreamsTest < Support::TestCase
     assert_match(/\A\S+Z info .*#{said}{2}.* stopped\n\z/m, File.read(path))
   end
 
-  # A write of the application must not fail, and no file or socket may get a number below 3.
+  # A write of the application or the configuration file must not fail, and no file or socket may get a number below 3.
   def test_a_server_that_is_started_without_standard_streams_serves
+    args = ["-w", "1", "-c", temp_file("prints.rb", "puts 'out'\n$stderr.puts 'err'\n")]
     { "0<&- 1>&- 2>&-" => "/dev/null /dev/null", "1>&-" => "/dev/null pipe:" }.each do |closed, streams|
       shell = ["sh", "-c", "exec \"$@\" #{closed}", "sh"]
-      server = start_bontebok(ready: false, args: %w[-w 1], rackup: APP, under: shell)
+      server = start_bontebok(ready: false, args: args, rackup: APP, under: shell)
       eventually("the socket") { File.socket?("#{temp_dir}/bontebok.sock") }
       response = request(Support::Address.new("unix:#{temp_dir}/bontebok.sock"))
       assert_equal [200, streams], [response.status, response.body[0, streams.size]]
