@@ -2,6 +2,7 @@
 
 require_relative "../sockets/control/control_connection"
 require_relative "../start_error"
+require_relative "../system/file_name"
 
 module Bontebok
   # Looks for the control socket of the server that runs in the working directory. If the option Control is not set,
@@ -29,7 +30,7 @@ module Bontebok
     def connection
       return ServerSearch.connect(@config[:control]) unless @config.source(:control) == "default"
 
-      paths = [@config[:control], "#{Dir.pwd}#{IN_TMP}", *@places.paths].uniq
+      paths = [@config[:control], FileName.text("#{Dir.pwd}#{IN_TMP}"), *@places.paths].uniq
       paths.lazy.filter_map { |path| connection_to(path) }.first || fail_to_find(paths)
     end
 

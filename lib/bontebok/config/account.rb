@@ -158,7 +158,7 @@ module Bontebok
     # True if the user cannot have put a link into the directory's path. A link there would make root create the file in
     # another directory.
     def roots_own?(directory)
-      return false unless File.realpath(directory) == directory
+      return false unless File.realpath(directory).b == directory.b
 
       act { ways(directory).none? { |way| File.owned?(way) || (File.writable?(way) && !File.sticky?(way)) } }
     end

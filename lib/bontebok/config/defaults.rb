@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../system/file_name"
 require_relative "../system/loopback"
 require_relative "../system/runtime/control_places"
 require_relative "../system/working_directory"
@@ -64,7 +65,7 @@ module Bontebok
     # The name of the working directory can be a link (Capistrano's `current`), which leads to another release later.
     # So the default is in the directory that the link leads to now.
     def control_default
-      path = "#{Dir.pwd}/tmp/bontebok.control"
+      path = FileName.absolute("tmp/bontebok.control")
       tmp? && path.bytesize <= ControlPlaces::LONGEST ? path : control_places.own
     end
 

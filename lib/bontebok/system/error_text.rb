@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "file_name"
+
 module Bontebok
   # The text of an exception for a message to the user.
   module ErrorText
@@ -36,7 +38,7 @@ module Bontebok
         return text if path.empty?
 
         link = dangling(path) if OF_A_LINK.include?(error.class)
-        return "#{link} is a link to #{File.readlink(link)}, which does not exist" if link
+        return "#{link} is a link to #{FileName.text(File.readlink(link))}, which does not exist" if link
 
         of_directory(error, path, text)
       end

@@ -29,7 +29,7 @@ module Bontebok
         return false unless stat.uid.zero?
 
         if stat.symlink?
-          leads_to_roots?(File.expand_path(File.readlink(way), File.dirname(way)), sticky: sticky)
+          leads_to_roots?(File.expand_path(File.readlink(way).b, File.dirname(way).b), sticky: sticky)
         else
           stat.mode.nobits?(WRITABLE) || (sticky && stat.directory? && stat.sticky?)
         end

@@ -88,6 +88,7 @@ module Bontebok
     def others
       @names.flat_map do |name|
         Dir.glob(["#{@services}/*/#{name}", "#{@services}/user/*/#{name}", "#{@parent}/bontebok-[0-9]*/#{name}"])
+           .map { |path| FileName.text(path) }
       end
     end
 
