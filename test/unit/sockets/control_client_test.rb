@@ -30,6 +30,14 @@ class ControlClientTest < Support::TestCase
     assert_equal "{\"version\":1,\"status\":0,\"text\":\"done\"}\n", @other.read
   end
 
+  # A path in the status can have any bytes.
+  def test_a_result_may_have_any_bytes_in_its_parts
+    @other.write(REQUEST)
+    take.finish(0, server: { listeners: ["unix:/\xE9"], processes: [{ pid: 1 }] })
+    assert_equal({ "listeners" => ["unix:/\uFFFD"], "processes" => [{ "pid" => 1 }] },
+                 Bontebok::ControlMessage.parse(@other.read)["server"])
+  end
+
   def test_a_client_that_leaves_is_forgotten
     @other.write(REQUEST)
     client = take

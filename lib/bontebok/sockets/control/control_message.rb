@@ -18,14 +18,9 @@ module Bontebok
     class Invalid < StandardError; end
 
     class << self
-      # The texts may have any bytes, because an application has written them.
+      # The texts may have any bytes: an application has written them, or they are the names of files.
       def line(message)
-        clean = message.transform_values { |value| value.is_a?(String) ? text(value) : value }
-        "#{JSON.generate({ version: VERSION, **clean })}\n"
-      end
-
-      def text(bytes)
-        bytes.dup.force_encoding(Encoding::UTF_8).scrub
+        "#{JSON.generate({ version: VERSION, **clean(message) })}\n"
       end
 
       # Returns a Hash with Strings as keys.
@@ -37,6 +32,17 @@ module Bontebok
         raise Invalid, "version #{VERSION} of the messages is spoken here, not #{message['version'].inspect}"
       rescue JSON::ParserError
         raise Invalid, "a message is a JSON object"
+      end
+
+      private
+
+      def clean(value)
+        case value
+        when String then value.dup.force_encoding(Encoding::UTF_8).scrub
+        when Array then value.map { |one| clean(one) }
+        when Hash then value.transform_values { |one| clean(one) }
+        else value
+        end
       end
     end
   end

@@ -15,7 +15,7 @@ module Bontebok
 
     # The PrivateDirectory in which a file lies; nil: the file is elsewhere.
     def self.around(path)
-      uid = File.dirname(path)[%r{\A#{PARENT}/bontebok-(\d+)\z}, 1]
+      uid = File.dirname(path.b)[%r{\A#{PARENT}/bontebok-(\d+)\z}, 1]
       new(uid.to_i) if uid
     end
 

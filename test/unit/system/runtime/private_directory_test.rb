@@ -26,6 +26,14 @@ class PrivateDirectoryTest < Support::TestCase
     assert_equal [0o40700, 65_534], [File.stat(directory.path).mode, File.stat(directory.path).uid]
   end
 
+  # A name can have any bytes.
+  def test_a_socket_elsewhere
+    ["/tmp/bontebok-\xE9/a", "/srv/\xE9/a", "/tmp/a", "/tmp/bontebok-1/2/a"].each do |path|
+      assert_nil Bontebok::PrivateDirectory.around(path)
+    end
+    assert_equal "/tmp/bontebok-1", Bontebok::PrivateDirectory.around("/tmp/bontebok-1/\xE9").path
+  end
+
   # { what somebody has put there => the fault }
   PUT = {
     ->(path) { Dir.mkdir("#{path}-real") && File.symlink("#{path}-real", path) } => "it is a link",
