@@ -7,6 +7,7 @@ require_relative "../workers/extension"
 require_relative "../sockets/control/control_socket"
 require_relative "../sockets/listener_list"
 require_relative "../start_failure"
+require_relative "../system/file_name"
 require_relative "../workers/app_loader"
 require_relative "../workers/worker_files"
 require_relative "server_search"
@@ -135,7 +136,7 @@ module Bontebok
     end
 
     def options
-      rows = @config.report
+      rows = @config.report.map { |row| row.map { |text| FileName.text(text) } }
       widths = [0, 1].map { |column| rows.map { |row| row[column].size }.max }
       rows.map { |name, value, source| "#{name.ljust(widths[0])}  #{value.ljust(widths[1])}  #{source}" }
     end
@@ -147,7 +148,7 @@ module Bontebok
     end
 
     def print_to(stream, lines)
-      Output.write(stream, lines.map { |line| "#{line}\n" }.join)
+      Output.write(stream, lines.map { |line| "#{FileName.text(line)}\n" }.join)
     rescue Errno::EPIPE
       nil
     end

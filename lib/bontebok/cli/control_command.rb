@@ -98,7 +98,9 @@ module Bontebok
 
     def value_of(flag, pattern, rest, place)
       value = rest.delete_at(place).to_s
-      pattern.match?(value) ? value : raise(UsageError, "#{flag} wants another value than #{value.inspect}: #{EXAMPLE}")
+      return value if pattern.match?(value.b)
+
+      raise UsageError, "#{flag} wants another value than #{value.inspect}: #{EXAMPLE}"
     end
 
     def check_canary
@@ -118,7 +120,7 @@ module Bontebok
     end
 
     def number(rest)
-      place = rest.index { |argument| argument.match?(/\A[+-]?\d+\z/) }
+      place = rest.index { |argument| argument.b.match?(/\A[+-]?\d+\z/) }
       place ? rest.delete_at(place) : raise(UsageError, "bontebok workers wants a number: N, +N or -N")
     end
 

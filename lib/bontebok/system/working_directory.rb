@@ -16,7 +16,7 @@ module Bontebok
         Dir.chdir(path)
         @name = name
       rescue SystemCallError, ArgumentError => e # ~name, and there is no such user
-        text = e.is_a?(SystemCallError) ? SystemCallError.new(nil, e.errno).message : e.message
+        text = e.is_a?(SystemCallError) ? SystemCallError.new(nil, e.errno).message : FileName.text(e.message)
         raise StartError, "#{place}: cannot change to the directory #{path}: #{text}"
       end
 

@@ -19,6 +19,13 @@ class CheckFaultsTest < Support::TestCase
     assert_match(/\Abontebok: command line: config_style wants bontebok, puma, .*, not "foo"$/, err)
   end
 
+  # A configuration file can have a magic comment.
+  def test_values_may_have_any_encoding
+    path = temp_file("\u00e9.rb", "# encoding: binary\nrackup '/\xE9'\n")
+    out, = Dir.chdir(temp_dir) { check({ config_file: [path] }) }
+    assert_match(%r{^rackup +/\xE9 +#{Regexp.escape(path.b)}:2$}n, out.b)
+  end
+
   private
 
   def check(values)

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "bontebok/cli/cli"
+require "bontebok/cli/control_command"
 
 # Tests the output and the exit status of the command if it starts no server.
 class CLITest < Support::TestCase
@@ -83,6 +84,14 @@ class CLITest < Support::TestCase
     assert_equal [2, "", "bontebok: unknown option --nonsense. See bontebok --help.\n"], run_cli("--nonsense")
     path = "#{temp_dir}/missing.ru"
     assert_equal [1, "", "bontebok: cannot read the rackup file #{path}: No such file or directory\n"], run_cli(path)
+  end
+
+  def test_an_argument_of_any_bytes_is_told
+    { %w[workers] => "bontebok workers wants a number: N, +N or -N",
+      %w[deploy --canary] => "--canary wants another value than \"\\xE9\": #{Bontebok::ControlCommand::EXAMPLE}" }
+      .each { |argv, message| assert_equal [2, "", "bontebok: #{message}\n"], run_cli(*argv, "\xE9") }
+    out = run_cli("--directory", "~\xE9")[2]
+    assert_match(/\Abontebok: command line: cannot change to the directory ~\xE9: .*\n\z/n, out.b)
   end
 
   private
