@@ -59,14 +59,14 @@ module Bontebok
       reject "TLS is left to a proxy", :ssl_bind
       reject "the application belongs into a rackup file", :app
 
-      # The file reads puma's options as @config.options and with #get.
+      # The file reads puma's options as @options, as @config.options and with #get.
       def initialize(configuration)
         super
-        @config = PumaOptions.new(configuration)
+        @options = @config = PumaOptions.new(configuration, self)
       end
 
       def get(name, default = nil)
-        @config.options.fetch(name, default)
+        @options.fetch(name, default)
       end
 
       # The blocks run at the end of the file, when the number of workers is known.

@@ -135,20 +135,6 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_fault ":1: unknown option wokers (did you mean workers?)", "cluster { wokers 1 }\nworkers 2"
   end
 
-  def test_the_file_can_read_the_options_that_it_has_set
-    text = "workers 3\nthreads 1, 4\ntag [@config.options[:workers], get(:max_threads), get(:gone, 9)].join(' ')"
-    assert_equal "3 4 9", values(text)[:tag]
-  end
-
-  def test_the_number_of_workers_that_the_file_reads_is_an_integer
-    { ["", nil] => 0, ["workers '2'", nil] => 2, ["workers nil", "4"] => 4, ["", " 4 "] => 4, ["", ""] => 0,
-      ["workers 1", "4"] => 1, ["workers :auto", nil] => Bontebok::Cpus.new.count }.each do |(text, variable), count|
-      seen = with_variable(variable, "#{text}\ntag [@config.options[:workers], get(:workers)].inspect")
-      assert_equal "[#{count}, #{count}]", seen[:tag], text
-    end
-    assert_equal 3, with_variable("2", "single { threads 7 }\ncluster { threads 3 }\n")[:threads]
-  end
-
   # GitLab's file compares the version without a guard.
   def test_the_version_of_puma_is_known
     assert_equal "true", values("tag Gem::Version.new(Puma::Const::PUMA_VERSION).canonical_segments.first >= 6")[:tag]
@@ -172,13 +158,5 @@ class ConfigStylesPumaTest < Support::TestCase
     assert_unknown "wokers", "wokers 2", hint: "did you mean workers?"
     assert_unknown "tcp_mode", "tcp_mode"
     assert_fault ":1: on_worker_boot wants a block", "on_worker_boot"
-  end
-
-  private
-
-  def with_variable(workers, text)
-    path = temp_file("config.rb", text)
-    file = Bontebok::ConfigFile.new(path, style: STYLE, env: { "WEB_CONCURRENCY" => workers })
-    file.entries.transform_values(&:value)
   end
 end
