@@ -134,12 +134,17 @@ module Bontebok
     end
 
     def store_foreign(flag, value)
-      option = foreign(flag)
-      store(option, flag, value)
-      values = @values[option.key]
-      values[-1] = address(flag, values.last) if PORTS.include?(flag)
-      values[-1] = Address.bound(values.last) if BINDS.include?(flag)
-      values[-1] = File::NULL if flag == "-C" && values.last == NO_FILE
+      value ||= @rest.shift
+      store(foreign(flag), flag, value && foreign_value(flag, value))
+    end
+
+    def foreign_value(flag, value)
+      case flag
+      when *PORTS then address(flag, value)
+      when *BINDS then Address.bound(value)
+      when "-C" then value == NO_FILE ? File::NULL : value
+      else value
+      end
     end
 
     def address(flag, port)

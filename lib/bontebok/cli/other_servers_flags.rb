@@ -11,14 +11,22 @@ module Bontebok
     NEEDLESS = { %w[-d -D --daemon --daemonize --daemonize-noclose] => FOREGROUND,
                  %w[--idle-timeout] => "the server runs until it is stopped",
                  %w[--restart-cmd] => "`bontebok deploy` executes the command of the start again",
-                 %w[--control-token] => "only the server's user and root may connect to the socket of --control FILE" }
+                 %w[--control-token] => "only the server's user and root may connect to the socket of --control FILE",
+                 %w[-f --fork-worker] => "with --preload, all workers share the memory of the application",
+                 %w[--prune-bundler --extra-runtime-dependencies] => "`bontebok deploy` loads the new gems",
+                 %w[--redirect-append --no-redirect-append] => "the server always appends to --stdout FILE and " \
+                                                               "--log FILE",
+                 %w[-N --no-default-middleware] => "the server adds no middleware",
+                 %w[--bind-to-activated-sockets] => "the server always uses the sockets that systemd passes to it",
+                 %w[--plugin] => "plugins of puma are not loaded; instead of tmp_restart, set --restart-file " \
+                                 "tmp/restart.txt" }
                .flat_map { |flags, reason| flags.map { |flag| [flag, reason] } }.to_h.freeze
 
     # Flags for which the most similar option would be another one.
     ELSEWHERE = { "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT", "--address" => "-l HOST:PORT",
                   "--socket" => "-l unix:FILE", "--redirect-stdout" => "--stdout FILE",
                   "--redirect-stderr" => "--log FILE", "--log-file" => "--log FILE",
-                  "--log-requests" => "--access-log -", "--silent" => "--log-level error",
+                  "--log-requests" => "--access-log -", "--silent" => "--log-level error", "-s" => "--log-level error",
                   "--control-url" => "--control FILE", "--stats" => "bontebok status",
                   "--timeout" => "--request-timeout", "--deploy-timeout" => "--worker-boot-timeout",
                   "--max-requests" => "--max-request-per-child", "--max-threads" => "--threads",
@@ -26,7 +34,7 @@ module Bontebok
                   "--chdir" => "--directory", "--env" => "--environment", "--group" => "--user USER:GROUP",
                   "-R" => "--rackup FILE", "-I" => "RUBYLIB=DIR bontebok", "--include" => "RUBYLIB=DIR bontebok",
                   "-r" => "RUBYOPT=-rLIBRARY bontebok", "--require" => "RUBYOPT=-rLIBRARY bontebok",
-                  "--warn" => "RUBYOPT=-w bontebok" }.freeze
+                  "--warn" => "RUBYOPT=-w bontebok", "--debug" => "RUBYOPT=-d bontebok" }.freeze
 
     # known: all valid names. The message suggests the most similar name.
     def self.answer(name, known)

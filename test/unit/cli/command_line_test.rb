@@ -83,7 +83,8 @@ class CommandLineTest < Minitest::Test
       "--address" => "-l HOST:PORT", "--log-file" => "--log FILE", "--stats" => "bontebok status",
       "--max-requests" => "--max-request-per-child", "--max-threads" => "--threads", "--servers" => "--workers",
       "--chdir" => "--directory", "--require" => "RUBYOPT=-rLIBRARY bontebok", "-rx" => "RUBYOPT=-rLIBRARY bontebok",
-      "--warn" => "RUBYOPT=-w bontebok" }.each do |argument, ours|
+      "--warn" => "RUBYOPT=-w bontebok", "--debug" => "RUBYOPT=-d bontebok",
+      "-s" => "--log-level error" }.each do |argument, ours|
       flag = argument[/\A--[^=]+|\A-./]
       assert_refused "unknown option #{flag}. Did you mean #{ours}?", argument
     end
@@ -92,6 +93,7 @@ class CommandLineTest < Minitest::Test
   def test_a_port_is_a_number
     assert_refused '-p wants a port from 0 to 65535, not "abc"', "-p", "abc"
     assert_refused '--port wants a port from 0 to 65535, not "65536"', "--port=65536"
+    refute_includes command_line("-p", "", "--check").values, :listen
   end
 
   def test_daemon_options_are_errors
@@ -105,7 +107,13 @@ class CommandLineTest < Minitest::Test
   def test_flags_that_mean_nothing_here_get_the_reason
     { "--control-token" => "only the server's user and root may connect to the socket of --control FILE",
       "--restart-cmd" => "`bontebok deploy` executes the command of the start again",
-      "--idle-timeout" => "the server runs until it is stopped" }.each do |flag, reason|
+      "--idle-timeout" => "the server runs until it is stopped", "-N" => "the server adds no middleware",
+      "--fork-worker" => "with --preload, all workers share the memory of the application",
+      "--prune-bundler" => "`bontebok deploy` loads the new gems",
+      "--no-redirect-append" => "the server always appends to --stdout FILE and --log FILE",
+      "--bind-to-activated-sockets" => "the server always uses the sockets that systemd passes to it",
+      "--plugin" => "plugins of puma are not loaded; instead of tmp_restart, set --restart-file " \
+                    "tmp/restart.txt" }.each do |flag, reason|
       assert_refused "#{flag}: #{reason}", flag, "1"
     end
   end
