@@ -95,11 +95,6 @@ module Bontebok
       source(key) == WRONG
     end
 
-    # True if one of CHOICES has a value for this option.
-    def chosen?(key)
-      CHOICES.any? { |source| send(source, OptionTable[key]) }
-    end
-
     # A time in seconds, as a Float.
     def seconds(key) = self[key].fdiv(1000)
 
@@ -167,6 +162,7 @@ module Bontebok
       end
       @file = file.entries
       @hooks = file.hooks
+      @only_passed = file.only_passed_listeners?
       @warnings += file.warnings
       WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
     end

@@ -92,6 +92,15 @@ module Bontebok
       raise UsageError, "#{place}: #{message}"
     end
 
+    # If another program passes listeners to the server, no address is opened, whatever sets it.
+    def only_passed_listeners(only)
+      @only_passed_listeners = only
+    end
+
+    def only_passed_listeners?
+      @only_passed_listeners
+    end
+
     # Whether the file is read to its end. After that, only its hooks run.
     def read?
       @read

@@ -15,6 +15,14 @@ module Bontebok
 
     Setting = Struct.new(:value, :source)
 
+    # True if one of CHOICES has a value for this option. If the file leaves the addresses to the program that passes
+    # listeners, no address is chosen.
+    def chosen?(key)
+      return false if key == :listen && @only_passed
+
+      CHOICES.any? { |source| send(source, OptionTable[key]) }
+    end
+
     private
 
     def on_command_line(option)

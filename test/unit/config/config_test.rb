@@ -66,6 +66,17 @@ class ConfigTest < Support::TestCase
     refute config(env: { "PORT" => "80" }, defaults: { backlog: 5 }).chosen?(:listen)
   end
 
+  # If another program passes listeners, addresses that are not chosen are not opened.
+  def test_a_file_for_puma_may_leave_the_addresses_to_systemd
+    { "'only'" => false, "" => true, "false" => true }.each do |value, chosen|
+      path = temp_file("puma.rb", "bind 'tcp://127.0.0.1:80'\nbind_to_activated_sockets #{value}\n")
+      [{}, { listen: ["127.0.0.1:80"] }].each do |written|
+        asked = config(written.merge(config_file: [path]))
+        assert_equal [chosen, "127.0.0.1:80"], [asked.chosen?(:listen), asked[:listen].join], value
+      end
+    end
+  end
+
   def test_a_file_is_found_in_its_usual_place
     in_directory(File.dirname(temp_file("config/bontebok.rb", "threads 4\n"), 2)) do
       found = config

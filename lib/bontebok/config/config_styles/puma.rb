@@ -40,9 +40,8 @@ module Bontebok
       nothing_to_do :queue_requests, :wait_for_less_busy_worker, :worker_check_interval, :drain_on_shutdown,
                     :max_io_threads, :io_selector_backend, :mutate_stdout_and_stderr_to_sync_on_write,
                     :raise_exception_on_sigterm, :silence_single_worker_warning, :silence_fork_callback_warning,
-                    :supported_http_methods, :prune_bundler, :extra_runtime_dependencies, :bind_to_activated_sockets,
-                    :nakayoshi_fork, :worker_culling_strategy, :restart_command, :debug, :shutdown_debug,
-                    :state_permission
+                    :supported_http_methods, :prune_bundler, :extra_runtime_dependencies, :nakayoshi_fork,
+                    :worker_culling_strategy, :restart_command, :debug, :shutdown_debug, :state_permission
 
       advise "`bontebok status` shows the state of the server", :state_path
       advise "`bontebok deploy`, `stop` and `status` control the server", :activate_control_app

@@ -24,6 +24,11 @@ module Bontebok
         @configuration.set(:listen, nil)
       end
 
+      # The server always uses the sockets that systemd passes to it.
+      def bind_to_activated_sockets(sockets = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
+        @configuration.only_passed_listeners(sockets == "only")
+      end
+
       def set_default_host(host) # rubocop:disable Naming/AccessorMethodName -- puma's own word
         @host = host
       end
