@@ -4,14 +4,15 @@ require_relative "../option_table"
 
 module Bontebok
   module ConfigStyles
-    # The superclass of the styles. It defines directives, and reports unknown directives.
+    # The superclass of the styles. It defines directives, and reports unknown directives. Instance variables of the
+    # file belong to the same object, so those of the styles begin with @bontebok_.
     class Directives
       class << self
         private
 
         # Defines a directive that sets the option `key` of OptionTable.
         def option(directive, key = directive)
-          define_method(directive) { |value| @configuration.set(key, value) }
+          define_method(directive) { |value| @bontebok_file.set(key, value) }
         end
 
         # Defines directives without an effect. Each directive asks for something that this server always does, or tunes
@@ -25,7 +26,7 @@ module Bontebok
         def advise(advice, *directives)
           directives.each do |directive|
             define_method(directive) do |*values, **, &_block|
-              @configuration.advise(directive, advice) unless values.first == false
+              @bontebok_file.advise(directive, advice) unless values.first == false
             end
           end
         end
@@ -33,7 +34,7 @@ module Bontebok
         # Defines directives whose loss would change what the server serves. advice: as for #advise.
         def reject(advice, *directives)
           directives.each do |directive|
-            define_method(directive) { |*, **, &_block| @configuration.refuse("#{directive}: #{advice}") }
+            define_method(directive) { |*, **, &_block| @bontebok_file.refuse("#{directive}: #{advice}") }
           end
         end
       end
@@ -54,13 +55,13 @@ module Bontebok
 
       # configuration: the ConfigFile.
       def initialize(configuration)
-        @configuration = configuration
+        @bontebok_file = configuration
         self.class::LIBRARIES.each { |name| load_library(name) }
       end
 
       # No other server has this hook.
       def before_worker_drain(hook = nil, &block)
-        @configuration.add_hook(:before_worker_drain, hook || block)
+        @bontebok_file.add_hook(:before_worker_drain, hook || block)
       end
 
       private
@@ -76,7 +77,7 @@ module Bontebok
       # This server has one socket_mode for all unix sockets. The mode has only the permissions that every directive of
       # the file allows.
       def restrict_socket(umask)
-        @configuration.set(:socket_mode, (@configuration[:socket_mode] || 0o777) & ~umask)
+        @bontebok_file.set(:socket_mode, (@bontebok_file[:socket_mode] || 0o777) & ~umask)
       end
 
       # puma and pitchfork measure this time from the fork of a worker. worker_boot_timeout also limits a deploy, which
@@ -84,7 +85,7 @@ module Bontebok
       def limit_boot(seconds)
         least = OptionTable[:worker_boot_timeout].default / 1000
         seconds = [seconds, least].max if seconds.is_a?(Numeric) && seconds.positive?
-        @configuration.set(:worker_boot_timeout, at_most_longest(seconds))
+        @bontebok_file.set(:worker_boot_timeout, at_most_longest(seconds))
       end
 
       # Other servers have no longest time.
@@ -106,14 +107,14 @@ module Bontebok
       def method_missing(name, *values, &block)
         library = self.class::CONSTANTS[name]
         return send(name, *values) if library && require(library)
-        return report_unknown(name) unless @configuration.read?
+        return report_unknown(name) unless @bontebok_file.read?
         raise NameError, "undefined local variable or method '#{name}'", caller if values.empty? && !block
 
         raise NoMethodError, "undefined method '#{name}'", caller
       end
 
       def report_unknown(directive)
-        @configuration.unknown(directive, hint(directive))
+        @bontebok_file.unknown(directive, hint(directive))
       end
 
       # A directive that the user may have meant, or nil.

@@ -30,7 +30,7 @@ module Bontebok
       end
 
       Hooks::NAMES.each do |name|
-        define_method(name) { |hook = nil, &block| @configuration.add_hook(name, hook || block) }
+        define_method(name) { |hook = nil, &block| @bontebok_file.add_hook(name, hook || block) }
       end
 
       # Options of Rhebok. A file for Rhebok may have any name.
@@ -55,17 +55,17 @@ module Bontebok
       end
 
       def note(option, values)
-        @configuration.refuse("#{option.name} wants a value") if values.empty?
-        return @configuration.add(option.key, *values.flatten) if option.repeated?
+        @bontebok_file.refuse("#{option.name} wants a value") if values.empty?
+        return @bontebok_file.add(option.key, *values.flatten) if option.repeated?
 
         refuse_several(option) if values.size > 1
-        option.key == :directory ? @configuration.enter(values.first) : @configuration.set(option.key, values.first)
+        option.key == :directory ? @bontebok_file.enter(values.first) : @bontebok_file.set(option.key, values.first)
       end
 
       # A directive of another server may have a required and an optional parameter, such as puma's `threads`.
       def refuse_several(option)
         hint = other_style { |style| style.method_defined?(option.key) && style.instance_method(option.key).arity < -1 }
-        @configuration.refuse("#{option.name} wants one value#{" (#{hint})" if hint}")
+        @bontebok_file.refuse("#{option.name} wants one value#{" (#{hint})" if hint}")
       end
     end
   end

@@ -27,8 +27,8 @@ module Bontebok
       # cleanup: seconds from the exception in the request to the end of the worker.
       def timeout(seconds, cleanup: 2)
         seconds, cleanup = [seconds, cleanup].map { |time| time.is_a?(Numeric) ? time : Integer(time) }
-        @configuration.set(:request_timeout_soft, seconds)
-        @configuration.set(:request_timeout, seconds + cleanup)
+        @bontebok_file.set(:request_timeout_soft, seconds)
+        @bontebok_file.set(:request_timeout, seconds + cleanup)
       end
 
       # { name in Hooks => pitchfork's name }
@@ -39,17 +39,18 @@ module Bontebok
       # pitchfork calls the hook in the process that the workers are forked from, once, before all hooks before_fork.
       def after_mold_fork(hook = nil, &block)
         hook = once(hook || block) || NO_HOOK
-        @configuration.add_hook(:before_fork, hook, directive: __method__, alone: true) do
-          [server, UnicornObjects::Worker.new(nil, Process.pid, 0)]
+        @bontebok_file.add_hook(:before_fork, hook, directive: __method__, alone: true) do
+          [@bontebok_server, UnicornObjects::Worker.new(nil, Process.pid, 0)]
         end
       end
 
       def before_fork(hook = nil, &block)
-        @configuration.at_end { add_worker_hook(:before_fork, hook || block, :before_fork) }
+        @bontebok_file.at_end { add_worker_hook(:before_fork, hook || block, :before_fork) }
       end
 
       def after_monitor_ready(hook = nil, &block)
-        @configuration.add_hook(:on_booted, hook || block || NO_HOOK, directive: __method__, alone: true) { [server] }
+        hook ||= block || NO_HOOK
+        @bontebok_file.add_hook(:on_booted, hook, directive: __method__, alone: true) { [@bontebok_server] }
       end
     end
   end

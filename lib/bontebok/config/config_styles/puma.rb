@@ -70,44 +70,44 @@ module Bontebok
 
       # The blocks run at the end of the file, when the number of workers is known.
       def single(&block)
-        @configuration.at_end { instance_eval(&block) unless @config.cluster? }
+        @bontebok_file.at_end { instance_eval(&block) unless @config.cluster? }
       end
 
       def cluster(&block)
-        @configuration.at_end { instance_eval(&block) if @config.cluster? }
+        @bontebok_file.at_end { instance_eval(&block) if @config.cluster? }
       end
 
       # The number may be a Float, as in puma. Other values are checked by the option.
       def workers(count)
-        @configuration.set(:max_workers, Integer(count, exception: false) || count)
+        @bontebok_file.set(:max_workers, Integer(count, exception: false) || count)
       end
 
       # This server always runs the maximum number of threads.
       def threads(least, most = least)
         least = Integer(least)
         most = Integer(most)
-        @configuration.refuse("threads wants the smaller number first") if least > most
+        @bontebok_file.refuse("threads wants the smaller number first") if least > most
 
-        @configuration.set(:threads, most)
+        @bontebok_file.set(:threads, most)
       end
 
       # In puma, a tag may have any length and any characters.
       def tag(text)
-        @configuration.set(:tag, text && text.to_s.scrub("?").gsub(/[^\x20-\x7e]/, "?")[0, 63])
+        @bontebok_file.set(:tag, text && text.to_s.scrub("?").gsub(/[^\x20-\x7e]/, "?")[0, 63])
       end
 
       def early_hints(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
-        @configuration.set(:early_hints, answer)
+        @bontebok_file.set(:early_hints, answer)
       end
 
       def preload_app!(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
-        @configuration.set(:preload, answer)
+        @bontebok_file.set(:preload, answer)
       end
 
       # { puma's time => keys of OptionTable }
       { worker_timeout: %i[worker_timeout], worker_shutdown_timeout: %i[graceful_timeout],
         first_data_timeout: %i[header_timeout body_timeout] }.each do |directive, keys|
-        define_method(directive) { |time| keys.each { |key| @configuration.set(key, at_most_longest(time)) } }
+        define_method(directive) { |time| keys.each { |key| @bontebok_file.set(key, at_most_longest(time)) } }
       end
 
       def worker_boot_timeout(seconds)
@@ -115,31 +115,31 @@ module Bontebok
       end
 
       def max_keep_alive(count)
-        @configuration.set(:max_keepalive_requests, count == Float::INFINITY ? 0 : count)
+        @bontebok_file.set(:max_keepalive_requests, count == Float::INFINITY ? 0 : count)
       end
 
       alias max_fast_inline max_keep_alive
 
       def persistent_timeout(seconds)
-        @configuration.set(:keepalive_timeout, at_most_longest(seconds)) unless @closing
+        @bontebok_file.set(:keepalive_timeout, at_most_longest(seconds)) unless @bontebok_closing
       end
 
       # The order of this directive and persistent_timeout does not matter.
       def enable_keep_alives(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
-        @closing = !answer
-        @configuration.set(:keepalive_timeout, 0) if @closing
+        @bontebok_closing = !answer
+        @bontebok_file.set(:keepalive_timeout, 0) if @bontebok_closing
       end
 
       # The server always appends to the files, also without the third argument.
       def stdout_redirect(stdout = nil, stderr = nil, _append = false) # rubocop:disable Style/OptionalBooleanParameter
-        @configuration.set(:stdout, stdout)
-        @configuration.set(:log, stderr)
+        @bontebok_file.set(:stdout, stdout)
+        @bontebok_file.set(:log, stderr)
       end
 
       # The format is that of Rack::CommonLogger, without the time that a request took.
       def log_requests(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
-        @configuration.set(:access_log, answer ? "-" : "")
-        @configuration.set(:access_log_format, "common") if answer
+        @bontebok_file.set(:access_log, answer ? "-" : "")
+        @bontebok_file.set(:access_log_format, "common") if answer
       end
 
       def quiet(answer = true) # rubocop:disable Style/OptionalBooleanParameter -- puma's own form
@@ -147,7 +147,7 @@ module Bontebok
       end
 
       def load(path)
-        @configuration.evaluate(File.path(path))
+        @bontebok_file.evaluate(File.path(path))
       end
       alias _load_from load
     end

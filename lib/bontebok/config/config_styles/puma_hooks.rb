@@ -34,7 +34,7 @@ module Bontebok
         directives.each do |directive|
           define_method(directive) do |key = nil, &block|
             data = data_for(key)
-            @configuration.add_hook(name, block, directive: directive) { |*told| [*arguments.call(*told), *data] }
+            @bontebok_file.add_hook(name, block, directive: directive) { |*told| [*arguments.call(*told), *data] }
           end
         end
       end
@@ -43,12 +43,12 @@ module Bontebok
 
       # puma runs this hook once, before the first worker is forked.
       def before_fork(&block)
-        @configuration.add_hook(:before_fork, once(block)) { [] }
+        @bontebok_file.add_hook(:before_fork, once(block)) { [] }
       end
 
       # The hook returns the response, [status, headers, body].
       def lowlevel_error_handler(handler = nil, &block)
-        @configuration.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
+        @bontebok_file.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
           [error, env, error.is_a?(RequestTimeout) ? 504 : 500]
         end
       end
@@ -59,8 +59,8 @@ module Bontebok
       def data_for(key)
         return [] unless key
 
-        @data ||= Hash.new { |data, name| data[name] = {} }
-        [@data[key.to_s]]
+        @bontebok_data ||= Hash.new { |data, name| data[name] = {} }
+        [@bontebok_data[key.to_s]]
       end
     end
   end

@@ -14,11 +14,11 @@ module Bontebok
       # The puma file that Rails generates uses the plugin tmp_restart.
       def plugin(name)
         case name.to_s
-        when "tmp_restart" then @configuration.set(:restart_file, "tmp/restart.txt")
+        when "tmp_restart" then @bontebok_file.set(:restart_file, "tmp/restart.txt")
         when "systemd" then nil # the server always sends messages to systemd
         else
-          (@missing_plugins ||= []) << name.to_s
-          @configuration.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
+          (@bontebok_missing_plugins ||= []) << name.to_s
+          @bontebok_file.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
         end
       end
 
@@ -26,12 +26,12 @@ module Bontebok
 
       # The directive may belong to a plugin that the file has named before.
       def report_unknown(directive)
-        return super unless @missing_plugins
+        return super unless @bontebok_missing_plugins
 
-        names = @missing_plugins.uniq
+        names = @bontebok_missing_plugins.uniq
         missing = names.one? ? "the plugin #{names.first} is" : "the plugins #{names.join(', ')} are"
         hint = hint(directive)
-        @configuration.advise(directive, "#{missing} not loaded#{" (#{hint})" if hint}")
+        @bontebok_file.advise(directive, "#{missing} not loaded#{" (#{hint})" if hint}")
       end
     end
   end

@@ -54,30 +54,31 @@ module Bontebok
       def initialize(configuration)
         super
         HttpRequest::DEFAULTS.configuration = configuration
+        @bontebok_server = UnicornObjects::HttpServer.new(configuration)
       end
 
       # The same address twice is one listener, as in unicorn.
       def listen(address, options = {})
         hash(options).compact.each { |name, value| listen_option(name, value) }
         address = spelled(address)
-        @configuration.add(:listen, address) unless @configuration[:listen]&.include?(address)
+        @bontebok_file.add(:listen, address) unless @bontebok_file[:listen]&.include?(address)
       end
 
       def working_directory(path)
-        @configuration.enter(path)
+        @bontebok_file.enter(path)
       end
 
       # Without `group`, the process gets the user's group. In unicorn, the process keeps root's group.
       def user(name, group = nil)
-        @configuration.set(:user, name && [name, group].compact.join(":"))
+        @bontebok_file.set(:user, name && [name, group].compact.join(":"))
       end
 
       # The logger is only for hooks that call `server.logger`. The server's own log is set by the option Log.
       def logger(object)
         missing = LOGGER_METHODS.reject { |name| object.respond_to?(name) }
-        @configuration.refuse("logger has no #{missing.join(', ')}") if missing.any?
+        @bontebok_file.refuse("logger has no #{missing.join(', ')}") if missing.any?
 
-        server.logger = object
+        @bontebok_server.logger = object
       end
 
       %i[before_fork after_fork after_worker_ready after_worker_exit].each do |name|
@@ -88,27 +89,23 @@ module Bontebok
 
       # The last hook of a name counts.
       def add_worker_hook(name, hook, directive)
-        @configuration.add_hook(name, hook || NO_HOOK, directive: directive, alone: true) do |worker, *others|
-          [server, UnicornObjects::Worker.new(worker.number - 1, worker.pid, worker.requests), *others]
+        @bontebok_file.add_hook(name, hook || NO_HOOK, directive: directive, alone: true) do |worker, *others|
+          [@bontebok_server, UnicornObjects::Worker.new(worker.number - 1, worker.pid, worker.requests), *others]
         end
-      end
-
-      def server
-        @server ||= UnicornObjects::HttpServer.new(@configuration)
       end
 
       # The options of `listen`, from any object with to_hash.
       def hash(options)
-        Hash.try_convert(options) || @configuration.refuse("listen wants its options as a Hash, not #{options.class}")
+        Hash.try_convert(options) || @bontebok_file.refuse("listen wants its options as a Hash, not #{options.class}")
       end
 
       def listen_option(name, value)
         case name
-        when :backlog then @configuration.set(:backlog, [Integer(value), @configuration[:backlog]].compact.max)
-        when :reuseport then @configuration.set(:reuse_port, value)
+        when :backlog then @bontebok_file.set(:backlog, [Integer(value), @bontebok_file[:backlog]].compact.max)
+        when :reuseport then @bontebok_file.set(:reuse_port, value)
         when :umask then restrict_socket(Integer(value))
         when *TUNING then nil
-        else @configuration.advise("#{name} of listen", "the server does not know this parameter")
+        else @bontebok_file.advise("#{name} of listen", "the server does not know this parameter")
         end
       end
 
