@@ -36,7 +36,6 @@ module Bontebok
 
       LOGGER_METHODS = %i[debug info warn error fatal].freeze
 
-      option :worker_processes, :max_workers
       option :timeout, :request_timeout
       option :preload_app, :preload
       option :pid, :pidfile
@@ -55,6 +54,12 @@ module Bontebok
         super
         HttpRequest::DEFAULTS.configuration = configuration
         @bontebok_server = UnicornObjects::HttpServer.new(configuration)
+      end
+
+      def worker_processes(count)
+        none = !nil.equal?(count) && Integer(count, exception: false)&.zero?
+        @bontebok_file.refuse("worker_processes wants at least 1, as in unicorn") if none
+        @bontebok_file.set(:max_workers, count)
       end
 
       # The same address twice is one listener, as in unicorn.

@@ -26,6 +26,14 @@ class ConfigStylesUnicornTest < Support::TestCase
     assert_equal "#{@path}:2", read("\ntimeout 1").entries[:request_timeout].place
   end
 
+  # Files have `ENV["UNICORN_PROCESSES"].to_i || 8`. 0 would be one process, which nobody watches.
+  def test_there_is_at_least_one_worker
+    ["0", "'0'", "ENV['NOT_SET'].to_i || 8"].each do |count|
+      assert_fault ":1: worker_processes wants at least 1, as in unicorn", "worker_processes #{count}"
+    end
+    assert_equal [{ max_workers: 1 }, {}], [values("worker_processes 1"), values("worker_processes nil")]
+  end
+
   def test_listen_accepts_every_form_of_an_address
     { "8080" => "0.0.0.0:8080", "'*:80'" => "0.0.0.0:80", "':80'" => "0.0.0.0:80", "'a.example:80'" => "a.example:80",
       "'127.0.0.1'" => "127.0.0.1:80", "'[::1]'" => "[::1]:80", "'[::1]:8080'" => "[::1]:8080",
