@@ -3,6 +3,7 @@
 require "tmpdir"
 require_relative "../load"
 require_relative "kinds"
+require_relative "run"
 
 module Bench
   module Deploys
@@ -11,7 +12,6 @@ module Bench
       # Seconds of the load after which the deploy begins.
       STRIKE = 5
       CONNECTIONS = 64
-      OPTIONS = { "new" => ["--close"], "kept" => [] }.freeze
       WARM_UP = 200 # requests
 
       # seconds: the load tool's lines, a Hash for each second. took: seconds of the deploy.
@@ -32,7 +32,7 @@ module Bench
       # app: the Application. mode: "new" or "kept" connections. timeout: in seconds, of one request.
       def initialize(app:, rate:, seconds:, timeout:, mode:, transport:)
         @app = app
-        @load = ["-c", CONNECTIONS, "-d", seconds, "--rate", rate, "--timeout", timeout, *OPTIONS.fetch(mode)]
+        @load = ["-c", CONNECTIONS, "-d", seconds, "--rate", rate, "--timeout", timeout, *Run::OPTIONS.fetch(mode)]
         @transport = transport
       end
 
