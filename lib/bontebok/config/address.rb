@@ -16,8 +16,7 @@ module Bontebok
     private_constant :WANTED
     # The host of all IPv4 and IPv6 addresses.
     ANY = "*"
-    # The length of sun_path in bytes, without its NUL (unix(7)).
-    LONGEST_PATH = 107
+    LONGEST_PATH = FileName::LONGEST_SOCKET
     PATTERN = %r{\A(?:(?:\[(?<v6>[0-9A-Fa-f:.%]+[^\]]*)\]|(?<host>\*|[^\s:/\[\]@*]+)?):)?(?<port>\d{1,5})\z}
     # Such a text is the address of a unix socket, also in the place of a host, as in puma's Rack handler.
     UNIX = ["unix:", "/", "./", "../", "~", "@"].freeze

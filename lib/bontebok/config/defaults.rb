@@ -23,12 +23,12 @@ module Bontebok
       false
     end
 
-    # The control socket is in one of these places if the option Control is not set and there is no directory tmp.
+    # The control socket is in one of these places if the option `control` is not set and there is no directory tmp.
     def control_places
       user = begin
         account.uid
       rescue UsageError
-        nil # a fault of the option User
+        nil # a fault of the option `user`
       end
       ControlPlaces.new([WorkingDirectory.name, Dir.pwd], user: user, env: @env)
     end
@@ -66,7 +66,7 @@ module Bontebok
     # So the default is in the directory that the link leads to now.
     def control_default
       path = FileName.absolute("tmp/bontebok.control")
-      tmp? && path.bytesize <= ControlPlaces::LONGEST ? path : control_places.own
+      tmp? && path.bytesize <= FileName::LONGEST_SOCKET ? path : control_places.own
     end
 
     # Whether the user of the application can write to the directory tmp. The supervisor is root, a master is not, and

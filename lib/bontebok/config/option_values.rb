@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "address"
 require_relative "option_types"
 
 module Bontebok
@@ -18,8 +19,8 @@ module Bontebok
     LOG_TARGET = OptionTypes::LogTarget.new("FILE", /\A(?!\|)[^\0]{0,255}\z/,
                                             "a file, - or syslog:..., of at most 255 bytes")
     PATH = OptionTypes::Directory.new("FILE", /\A[^\0]+\z/, "a file")
-    # The length of sun_path in bytes, without its NUL (unix(7)).
-    CONTROL = OptionTypes::ControlPath.new("FILE|none", /\A[^\0]{1,107}\z/, "a file of at most 107 bytes, or none")
+    CONTROL = OptionTypes::ControlPath.new("FILE|none", /\A[^\0]{1,#{Address::LONGEST_PATH}}\z/,
+                                           "a file of at most #{Address::LONGEST_PATH} bytes, or none")
     # The core has 256 bytes for the path.
     REQUEST_PATH = OptionTypes::Text.new("PATH", %r{\A(?:/[!-~&&[^?#]]{0,254})?\z},
                                          "a path that begins with /, of at most 255 characters")

@@ -4,6 +4,9 @@ module Bontebok
   # Makes file names UTF-8 texts, in any locale. Under LC_ALL=C, Ruby labels the working directory's name as US-ASCII
   # and cannot join it with a UTF-8 name.
   module FileName
+    # Bytes that the path of a unix socket can have: sun_path without its NUL (unix(7)).
+    LONGEST_SOCKET = 107
+
     class << self
       # ~ is a home directory. directory: nil is the working directory. It may be gone if the name is absolute. Raises
       # ArgumentError for ~name if there is no such user.

@@ -10,8 +10,6 @@ module Bontebok
   class ControlPlaces
     # The directory with the runtime directories of services, and that of users.
     SERVICES = "/run"
-    # Bytes that the path of a unix socket can have (sun_path, unix(7)).
-    LONGEST = 107
     # FNV-1a with 64 bits. A hash of Ruby's library would load a gem before the application does.
     BASIS = 0xcbf29ce484222325
     PRIME = 0x100000001b3
@@ -19,7 +17,7 @@ module Bontebok
     private_constant :BASIS, :PRIME, :MASK
 
     # directories  names of the working directory; a server uses the first one
-    # user         the number of the option User; nil: it is not set
+    # user         the number of the option `user`; nil: it is not set
     # env          the environment with the names of runtime directories
     def initialize(directories, user: nil, env: ENV, services: SERVICES, parent: PrivateDirectory::PARENT)
       @names = directories.uniq.map { |directory| name(directory) }
@@ -33,7 +31,7 @@ module Bontebok
     # The path for a server: in the first directory of the environment that belongs to the server's user, else in /tmp.
     def own
       [*named.select { |directory| usable?(directory) }, PrivateDirectory.new(@uid, parent: @parent).path]
-        .map { |directory| "#{directory}/#{@names.first}" }.find { |path| path.bytesize <= LONGEST }
+        .map { |directory| "#{directory}/#{@names.first}" }.find { |path| path.bytesize <= FileName::LONGEST_SOCKET }
     end
 
     # The paths at which a command looks for the server of the directory. RUNTIME_DIRECTORY is set in the service only,
@@ -71,7 +69,7 @@ module Bontebok
            .select { |directory| directory.valid_encoding? && directory.start_with?("/") }
     end
 
-    # The variable may come from the shell of another user (su). With User, supervisor and master find the same
+    # The variable may come from the shell of another user (su). With `user`, supervisor and master find the same
     # directory: root's counts, too, if the user can enter it.
     def usable?(directory)
       stat = File.stat(directory)
