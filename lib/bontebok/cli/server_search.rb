@@ -5,7 +5,7 @@ require_relative "../start_error"
 require_relative "../system/file_name"
 
 module Bontebok
-  # Looks for the control socket of the server that runs in the working directory. If the option Control is not set,
+  # Looks for the control socket of the server that runs in the working directory. If the option `control` is not set,
   # the server may have another environment than the command, and has chosen another place. Used by ControlCommand and
   # Check.
   class ServerSearch

@@ -6,7 +6,7 @@ require_relative "../start_error"
 require_relative "../usage_error"
 
 module Bontebok
-  # The user and the group of the application (option User). Used by Config, the supervisor and the masters
+  # The user and the group of the application (option `user`). Used by Config, the supervisor and the masters
   # (they fork the workers). The supervisor stays root, because it must remove the pid file and sockets, and open log
   # files again in root's directories. A master becomes the user before it loads anything. So its workers, and all
   # processes that the workers fork, run as this user from their start. Without User, or if the process runs as that

@@ -25,7 +25,7 @@ module Bontebok
     private
 
     # Ruby's Dir.tmpdir also takes another directory if it cannot write to TMPDIR. The application's user has to be able
-    # to write (option User).
+    # to write (option `user`).
     def choose_spool_dir
       wanted = setting(OptionTable[:spool_dir])
       name = NAMES[wanted.source] or return

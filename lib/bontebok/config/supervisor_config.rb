@@ -10,7 +10,7 @@ require_relative "../system/working_directory"
 module Bontebok
   # The part of a Config that the supervisor uses. After a deploy, the next master reads the configuration, and sends
   # this part to the supervisor. So the supervisor runs no configuration file, which may belong to another user. The
-  # user of the server does not change (option User).
+  # user of the server does not change (option `user`).
   class SupervisorConfig
     include BootTime
 

@@ -106,7 +106,7 @@ module Bontebok
         false # there is no /proc
       end
 
-      # Another object for the descriptor is reopened, because IO#reopen would first write what waits in the stream.
+      # Reopens a new object for the descriptor. IO#reopen of the stream itself would first write the stream's buffer.
       def discard(stream)
         File.open(File::NULL, "w") { |file| IO.for_fd(stream.fileno, "w", autoclose: false).reopen(file) }
         stream.sync = true

@@ -68,8 +68,8 @@ module Bontebok
       end
     end
 
-    # With deploy_surge, the trial goes on until all workers are ready. The user who waits for the deploy also learns
-    # about workers that end soon after that (see Deploy::Steps).
+    # With deploy_surge, the trial goes on until all workers are ready. Workers that end soon after that are
+    # also reported to the waiting command (see Deploy::Steps).
     def note_whole
       return if @workers.size < @trial
 

@@ -19,7 +19,7 @@ class ServerSearchTest < Support::TestCase
     UNIXServer.open(stale) { assert_equal stale, search }
   end
 
-  # A user who can write to a place where commands look could let a command stop another server of root.
+  # Any user can put a link into /tmp/bontebok-N. The link could lead root's command to another server.
   def test_a_link_to_the_socket_of_another_server_is_passed_over
     file = own_file
     File.symlink("#{temp_dir}/other", file)

@@ -4,7 +4,7 @@ require "json"
 require "test_helper"
 require "bontebok/config/account"
 
-# Tests the option User, and how a process changes to this user. A test that needs root forks a process.
+# Tests the option `user`, and how a process changes to this user. A test that needs root forks a process.
 class AccountTest < Support::TestCase
   NOBODY = Etc.getpwnam("nobody")
 

@@ -54,7 +54,7 @@ class ConfigVariablesTest < Support::TestCase
     assert_match(/\Aenvironment PORT: listen wants HOST:PORT/, error.message)
   end
 
-  # A root's TMPDIR may be closed to the user of the option User.
+  # A root's TMPDIR may be closed to the user of the option `user`.
   def test_another_directory_replaces_a_tmpdir_that_cannot_be_written_to
     file = temp_file("file")
     { "/proc/none" => "No such file or directory", file => "Not a directory" }.each do |path, reason|

@@ -26,7 +26,7 @@ class RailsAdviceTest < Support::TestCase
   def test_rails_with_an_environment_of_its_own
     temp_file("bin/rails", "")
     production = { environment: ["production"] }
-    assert_equal ["Rails runs in development, because RAILS_ENV is set: Environment production has no effect on it"],
+    assert_equal ["Rails runs in development, because RAILS_ENV is set: environment production has no effect on it"],
                  advice(production, { "RAILS_ENV" => "development" })
     assert_empty advice(production, { "RAILS_ENV" => "production" })
     assert_empty advice(production, { "RAILS_ENV" => "" })

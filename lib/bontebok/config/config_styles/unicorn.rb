@@ -78,7 +78,7 @@ module Bontebok
         @bontebok_file.set(:user, name && [name, group].compact.join(":"))
       end
 
-      # The logger is only for hooks that call `server.logger`. The server's own log is set by the option Log.
+      # The logger is only for hooks that call `server.logger`. The server's own log is set by the option `log`.
       def logger(object)
         missing = LOGGER_METHODS.reject { |name| object.respond_to?(name) }
         @bontebok_file.refuse("logger has no #{missing.join(', ')}") if missing.any?

@@ -25,11 +25,11 @@ module Bontebok
 
       private
 
-      # Rails prefers RAILS_ENV to RACK_ENV, which has the value of Environment.
+      # Rails prefers RAILS_ENV to RACK_ENV, which has the value of `environment`.
       def other_environment
         return [] if environment == @config[:environment] || !File.file?("bin/rails")
 
-        ["Rails runs in #{environment}, because RAILS_ENV is set: Environment #{@config[:environment]} has no effect " \
+        ["Rails runs in #{environment}, because RAILS_ENV is set: environment #{@config[:environment]} has no effect " \
          "on it"]
       end
 

@@ -8,8 +8,8 @@ require_relative "control_client"
 require_relative "../shared_unix_listener"
 
 module Bontebok
-  # The unix socket on which a running server takes commands (option Control). Only root, the user who runs the server,
-  # and the user of the application may connect.
+  # The unix socket on which a running server takes commands (option `control`). Only root, the user who runs the
+  # server, and the user of the application may connect.
   class ControlSocket
     # Connections at the same time. At this number, the client that has sent no request for the longest time is closed.
     MOST = 32

@@ -61,7 +61,7 @@ class AutoWorkersTest < Support::TestCase
     assert_nil AutoWorkers.measure((2**22) + 1) # no process has this number
   end
 
-  # As in a container, if the server is started as root and has the option User.
+  # As in a container, if the server is started as root and has the option `user`.
   def test_without_the_right_to_read_more_the_resident_memory_counts
     sizes = { Process.pid => 90, Process.ppid => 30 }.transform_values { |size| size * MEGABYTE }
     Bontebok::ProcessMemory.stub(:read, nil) do
