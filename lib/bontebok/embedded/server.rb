@@ -18,7 +18,7 @@ module Bontebok
   #
   # docs/EMBEDDING.md describes the options and methods.
   class Server
-    # options: `listen`, an address or several, as in the option Listen; with port 0 the kernel chooses the port. `log`:
+    # options: `listen`, an address or several, as in the option `listen`; with port 0 the kernel chooses the port. `log`:
     # see CallersLog. The others are those of ServerConfig. ServerArguments also reads the names of other servers.
     # Raises ArgumentError.
     def initialize(app, **options)

@@ -5,7 +5,7 @@ require_relative "../config/other_servers/handler_names"
 
 module Bontebok
   # Makes the Config of a Server. A Server has the options that make sense in a process of another program. It reads no
-  # configuration file, and of the environment only the variables of the option Environment.
+  # configuration file, and of the environment only the variables of the option `environment`.
   module ServerConfig
     SECTIONS = [OptionTable::Listening, OptionTable::Limits, OptionTable::Times, OptionTable::Bodies].freeze
     # Options of other sections.

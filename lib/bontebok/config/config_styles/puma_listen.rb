@@ -4,7 +4,7 @@ require_relative "../address"
 
 module Bontebok
   module ConfigStyles
-    # The directives of a file for puma that set the addresses. The option Listen gets the addresses. Parameters of an
+    # The directives of a file for puma that set the addresses. The option `listen` gets the addresses. Parameters of an
     # address set options for all addresses.
     module PumaListen
       # Parameters of a bind address that are ignored.

@@ -64,7 +64,7 @@ module Bontebok
 
       # The same address twice is one listener, as in unicorn.
       def listen(address, options = {})
-        hash(options).compact.each { |name, value| listen_option(name, value) }
+        options_of(options).compact.each { |name, value| listen_option(name, value) }
         address = spelled(address)
         @bontebok_file.add(:listen, address) unless @bontebok_file[:listen]&.include?(address)
       end
@@ -100,7 +100,7 @@ module Bontebok
       end
 
       # The options of `listen`, from any object with to_hash.
-      def hash(options)
+      def options_of(options)
         Hash.try_convert(options) || @bontebok_file.refuse("listen wants its options as a Hash, not #{options.class}")
       end
 
@@ -114,7 +114,7 @@ module Bontebok
         end
       end
 
-      # The address in the notation of the option Listen. A relative path begins in the working directory of this line
+      # The address in the notation of the option `listen`. A relative path begins in the working directory of this line
       # of the file. @ has no meaning in unicorn.
       def spelled(address)
         case address.to_s
