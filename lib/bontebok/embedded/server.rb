@@ -18,9 +18,8 @@ module Bontebok
   #
   # docs/EMBEDDING.md describes the options and methods.
   class Server
-    # options: `listen`, an address or several, as in the option `listen`; with port 0 the kernel chooses the port. `log`:
-    # see CallersLog. The others are those of ServerConfig. ServerArguments also reads the names of other servers.
-    # Raises ArgumentError.
+    # options: `listen`, an address or several; with port 0 the kernel chooses the port. `log`: see CallersLog. The
+    # others are those of ServerConfig. ServerArguments also reads the names of other servers. Raises ArgumentError.
     def initialize(app, **options)
       raise ArgumentError, "#{app.class} does not respond to call: no Rack application" unless app.respond_to?(:call)
 

@@ -4,8 +4,8 @@ require_relative "file_name"
 require_relative "../start_error"
 
 module Bontebok
-  # The working directory of the server and of the application: the directory of the option `directory`, or the directory
-  # in which the server was started. This module keeps the directory's name from the option or from the shell (PWD). The
+  # The working directory of the server and of the application: that of the option `directory`, or the directory in
+  # which the server was started. This module keeps the directory's name from the option or from the shell (PWD). The
   # name may contain a symbolic link, such as /srv/app/current. When the application is loaded again, the link may lead
   # to another release.
   module WorkingDirectory
