@@ -45,14 +45,23 @@ class StandardStreamsTest < Support::TestCase
     { "0<&- 1>&- 2>&-" => "/dev/null /dev/null", "1>&-" => "/dev/null pipe:" }.each do |closed, streams|
       shell = ["sh", "-c", "exec \"$@\" #{closed}", "sh"]
       server = start_bontebok(ready: false, args: args, rackup: APP, under: shell)
-      eventually("the socket") { File.socket?("#{temp_dir}/bontebok.sock") }
-      response = request(Support::Address.new("unix:#{temp_dir}/bontebok.sock"))
+      address = Support::Address.new("unix:#{temp_dir}/bontebok.sock")
+      eventually("the server to listen") { listens?(address) }
+      response = request(address)
       assert_equal [200, streams], [response.status, response.body[0, streams.size]]
       assert_predicate server.stop, :success?
     end
   end
 
   private
+
+  # The file of the socket exists before the server listens.
+  def listens?(address)
+    address.connect.close
+    true
+  rescue Errno::ENOENT, Errno::ECONNREFUSED
+    false
+  end
 
   def request(address)
     Support::Client.open(address) do |client|
