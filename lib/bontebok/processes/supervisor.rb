@@ -99,9 +99,8 @@ module Bontebok
       watch_restart_file
     end
 
-    # The supervisor adopts the workers of a dead master, unless it has loaded the application (rackup). The supervisor
-    # waits for any child, and so reaps the adopted workers as well. Under rackup, this wait could also reap a child
-    # that the application waits for.
+    # The supervisor adopts the workers of a dead master, and waits for any child to reap them, but not under rackup:
+    # this wait could also reap a child that the application waits for.
     def prepare_to_adopt
       @life_line ||= LifeLine.new if !@app && Core.adopt_orphans
       @adopted = AdoptedWorkers.new(@listeners.worker_links, @config, log: @log)
@@ -112,6 +111,7 @@ module Bontebok
         @masters.tick
         tick_adopted
         follow_start
+        tick_growth
         @drain_delay.tick
         tick_service
         tick_control

@@ -36,6 +36,24 @@ class AutoWorkersStartTest < Support::TestCase
     assert_equal 2, @server.output.text.scan("max_workers auto: 3 workers, limited by the memory: the cgroup has").size
   end
 
+  # Its successor is measured.
+  def test_the_first_worker_ends_before_it_is_measured
+    temp_file("bontebok.rb", <<~RUBY)
+      #{MACHINE}err_respawn_interval '100ms'
+      Bontebok::Supervisor::AutoWorkers.singleton_class.prepend(Module.new do
+        def measure(worker)
+          Process.kill(:KILL, @killed = worker) unless @killed
+          sleep 0.01 until worker != @killed || ended?(worker)
+          super
+        end
+      end)
+    RUBY
+    @server = start_bontebok(args: ["-c", "bontebok.rb", "-w", "auto"], rackup: GATED_APP)
+    @server.wait_for_output(/max_workers auto: \d workers?, limited by the .*: .*/)
+    assert_match(/max_workers auto: 3 workers, limited by the memory: the cgroup has/, @server.output.text)
+    wait_for_workers(@server, 3)
+  end
+
   private
 
   def configure(workers, *others)

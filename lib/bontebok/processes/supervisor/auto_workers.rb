@@ -46,6 +46,16 @@ module Bontebok
           exact(pids) || coarse(pids)
         end
 
+        # True if the worker has ended, also if its master does not know it yet.
+        def ended?(worker)
+          Process.kill(0, worker)
+          File.read("/proc/#{worker}/stat").rpartition(")").last.split.first == "Z"
+        rescue Errno::ESRCH
+          true
+        rescue SystemCallError # the process has another user, or /proc does not show it
+          false
+        end
+
         private
 
         def exact(pids)

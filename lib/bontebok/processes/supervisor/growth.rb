@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../config/machine/cpus"
+require_relative "../../system/clock"
 require_relative "auto_workers"
 
 module Bontebok
@@ -8,21 +9,50 @@ module Bontebok
     # The part of Supervisor for `max_workers auto`. The server starts with one worker. When this worker serves, the
     # server starts the others (see AutoWorkers). It decides once: deploys and commands then keep or change this number.
     module Growth
+      # Seconds until the supervisor looks again for a worker, if the worker has ended before it was measured.
+      LOOK_FOR_WORKER = 0.25
+      # A decision to come. former: the pids of workers that are not measured. workers: their present number.
+      Due = Struct.new(:former, :workers)
+      private_constant :Due
+
       private
 
       # Called when the first worker is ready. A number that a command has asked for meanwhile counts.
       def grow_at_start
-        grow(serving_workers.first) if @config.auto_workers? && @workers == 1
+        plan_growth([]) if @config.auto_workers? && @workers == 1
       end
 
       # Called when a master has taken effect. deploy: see Deploy#grows?.
       def grow_after_deploy(child, deploy)
-        grow(serving_workers.find { |pid| ProcessParent.of(pid) == child.pid }) if deploy.grows?
+        plan_growth(serving_workers.reject { |pid| ProcessParent.of(pid) == child.pid }) if deploy.grows?
       end
 
-      # worker: the pid of a worker that serves, or nil. Under rackup, there are no deploys.
-      def grow(worker)
+      def plan_growth(former)
+        @growth = Due.new(former, @workers)
+        tick_growth
+      end
+
+      # Called in the supervisor's loop. If the worker has ended before it was measured, the next one is measured.
+      def tick_growth
+        @growth = nil unless growth_due?
+        return unless @growth
+
+        worker = (serving_workers - @growth.former).first
         memory = worker && AutoWorkers.measure(worker)
+        grow(memory) if memory || separate? || (worker && !AutoWorkers.ended?(worker))
+      end
+
+      def growth_due?
+        @growth&.workers == @workers && @config.auto_workers? && !@stopping
+      end
+
+      def growth_deadline
+        Clock.now + LOOK_FOR_WORKER if @growth
+      end
+
+      # memory: nil if it cannot be measured. Under rackup, there are no deploys.
+      def grow(memory)
+        @growth = nil
         decision = AutoWorkers.decide(cpus: Cpus.new.count, limit: MemoryLimit.read, memory: memory, least: @workers,
                                       surge: @config[:deploy_surge], generations: @app ? 1 : 2)
         @log.info(decision.to_s)
