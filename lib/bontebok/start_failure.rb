@@ -3,6 +3,7 @@
 require "io/wait"
 
 require_relative "start_error"
+require_relative "system/clock"
 require_relative "system/encodings/output"
 
 module Bontebok
@@ -11,8 +12,8 @@ module Bontebok
     LINES = 3
     # The most bytes of a line.
     WIDTH = 1000
-    # Seconds that a stream may take to become writable. After that, the message is lost, because a service manager may
-    # wait for the end of the process.
+    # Seconds that a stream may take to become writable, for all messages together. After that, messages are lost,
+    # because a service manager may wait for the end of the process.
     PATIENCE = 2
     # The exit status if Ctrl-C ends the start before the server handles signals, for example while the configuration
     # file is read. No backtrace is shown. As in shells, the status is 128 plus the signal's number.
@@ -71,12 +72,17 @@ module Bontebok
       # Does not use Kernel#warn, which is silent under ruby -W0. If the stream cannot be written to, the exit status
       # still shows the failure. The message is cut, because it may quote an argument or a variable of any length.
       def write(stream, message)
-        return if stream.is_a?(IO) && !stream.wait_writable(PATIENCE)
+        return if stream.is_a?(IO) && !writable?(stream)
 
         lines = message.b.lines(chomp: true).first(LINES).map { |line| line.byteslice(0, WIDTH) }
         Output.write(stream, "bontebok: #{lines.join("\n")}\n")
       rescue SystemCallError, IOError
         nil
+      end
+
+      def writable?(stream)
+        @give_up ||= Clock.now + PATIENCE
+        stream.wait_writable([@give_up - Clock.now, 0].max)
       end
     end
   end

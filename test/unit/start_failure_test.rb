@@ -45,7 +45,8 @@ class StartFailureTest < Minitest::Test
     former = $stderr
     reader, $stderr = IO.pipe
     nil until $stderr.write_nonblock("." * 4096, exception: false) == :wait_writable
-    Timeout.timeout(20) { assert_equal(1, Bontebok::StartFailure.told { raise Bontebok::StartError, "no port" }) }
+    faults = ["no port"] * 12
+    Timeout.timeout(20) { assert_equal(1, Bontebok::StartFailure.told { raise Bontebok::StartError.new(*faults) }) }
   ensure
     [reader, $stderr].each(&:close)
     $stderr = former

@@ -46,7 +46,8 @@ module Bontebok
 
       text = line(level, LogText.clean(message), exception && LogFault.read(exception))
       put(text)
-      LogStream.new(@witness).write_once(text) if @witness && level != :info
+      witness = @witness # another thread may dismiss it
+      LogStream.new(witness).write_once(text) if witness && level != :info
     end
 
     # An IO that also gets warnings and errors, until #dismiss_witness. It belongs to this object.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../start_error"
+require_relative "../error_text"
 
 module Bontebok
   # The directory /tmp/bontebok-UID, for sockets of one user. Anybody can create a file or a link of this name first, so
@@ -33,6 +34,7 @@ module Bontebok
     # Makes the directory if it is missing. Root makes it for another user. Raises StartError.
     def make
       create if missing?
+      give if unfinished?
       check
     end
 
@@ -58,11 +60,27 @@ module Bontebok
     # EEXIST: another server of the user has made it, or somebody else. #check tells.
     def create
       Dir.mkdir(@path, MODE)
-      File.lchown(@uid, nil, @path) unless @uid == Process.euid
     rescue Errno::EEXIST
       nil
     rescue SystemCallError => e
-      raise StartError, "cannot make the directory #{@path}: #{SystemCallError.new(nil, e.errno).message}"
+      raise StartError, "cannot make the directory #{@path}: #{ErrorText.of(e)}"
+    end
+
+    # True if root has made the directory for another user, and has not given it to the user yet. Another server of root
+    # may have ended between the two.
+    def unfinished?
+      return false unless Process.euid.zero? && @uid.positive?
+
+      stat = File.lstat(@path)
+      stat.directory? && stat.owned?
+    rescue SystemCallError
+      false
+    end
+
+    def give
+      File.lchown(@uid, nil, @path)
+    rescue SystemCallError => e
+      raise StartError, "cannot give the directory #{@path} to the user #{@uid}: #{ErrorText.of(e)}"
     end
   end
 end

@@ -24,6 +24,9 @@ class PrivateDirectoryTest < Support::TestCase
     directory = Bontebok::PrivateDirectory.new(65_534, parent: temp_dir)
     directory.make
     assert_equal [0o40700, 65_534], [File.stat(directory.path).mode, File.stat(directory.path).uid]
+    File.chown(0, nil, directory.path) # as if the server had ended before it gave the directory away
+    directory.make
+    assert_equal 65_534, File.stat(directory.path).uid
   end
 
   # A name can have any bytes.
