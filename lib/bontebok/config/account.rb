@@ -3,6 +3,7 @@
 require "etc"
 
 require_relative "../start_error"
+require_relative "../system/error_text"
 require_relative "../usage_error"
 
 module Bontebok
@@ -44,7 +45,7 @@ module Bontebok
     def check
       act { nil }
     rescue SystemCallError => e
-      raise StartError, "only root can become the user #{@name}: #{SystemCallError.new(nil, e.errno).message}"
+      raise StartError, "only root can become the user #{@name}: #{ErrorText.of(e)}"
     end
 
     # Becomes the user permanently. The groups are set first, because a process that is no longer root cannot change its

@@ -163,7 +163,7 @@ module Bontebok
     def source(path)
       SourceFile.read(path)
     rescue SystemCallError => e
-      text = SystemCallError.new(nil, e.errno).message
+      text = ErrorText.of(e)
       raise StartError, "#{"#{place}: " if @paths.any?}cannot read the configuration file #{path}: #{text}"
     rescue ArgumentError => e # another encoding
       raise UsageError, "#{path}:1: #{e.message}"

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../system/error_text"
+
 module Bontebok
   # The part of Config that finds another directory if the user has not set spool_dir, and files cannot be made there.
   module SpoolDir
@@ -19,7 +21,7 @@ module Bontebok
       nil
     rescue SystemCallError => e
       # This file system may not know files without a name.
-      SystemCallError.new(nil, e.errno).message unless File.directory?(directory) && File.writable?(directory)
+      ErrorText.of(e) unless File.directory?(directory) && File.writable?(directory)
     end
 
     private

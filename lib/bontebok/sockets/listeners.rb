@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "listener_list"
+require_relative "../system/error_text"
 require_relative "worker_links"
 
 module Bontebok
@@ -153,7 +154,7 @@ module Bontebok
     def unlink_one(listener)
       listener.unlink
     rescue SystemCallError => e
-      @log.warn("cannot remove #{listener}: #{SystemCallError.new(nil, e.errno).message}")
+      @log.warn("cannot remove #{listener}: #{ErrorText.of(e)}")
     end
 
     # Returns nil if there is no open socket, or no free descriptor.

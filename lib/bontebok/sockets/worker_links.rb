@@ -5,6 +5,7 @@ require "socket"
 require_relative "duped_descriptor"
 require_relative "stalled_workers"
 require_relative "../start_error"
+require_relative "../system/error_text"
 
 module Bontebok
   # The shared queue and the scoreboard of all workers. A busy worker puts a connection with a request into the shared
@@ -20,8 +21,7 @@ module Bontebok
       require "bontebok/bontebok" # here, so that a start can report that the extension is not built
       new(make_file, Core::PORTABLE ? [] : Socket.pair(:UNIX, :SEQPACKET))
     rescue SystemCallError => e
-      reason = SystemCallError.new(nil, e.errno).message
-      raise StartError, "cannot create the workers' shared queue and scoreboard: #{reason}"
+      raise StartError, "cannot create the workers' shared queue and scoreboard: #{ErrorText.of(e)}"
     end
 
     # Returns the file of the scoreboard; nil: none can be made, because RLIMIT_FSIZE is too low, or because the system

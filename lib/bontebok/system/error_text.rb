@@ -31,9 +31,9 @@ module Bontebok
         text.scrub.strip.lines(chomp: true).first.to_s
       end
 
-      # path: the file that could not be created or opened for writing; empty: none. Returns the kernel's text, without
-      # the text that Ruby adds. ENOENT means that a directory is missing, not the file.
-      def of(error, path)
+      # path: the file that could not be created or opened for writing; empty: another call failed. Returns the kernel's
+      # text, without the text that Ruby adds. ENOENT means that a directory is missing, not the file.
+      def of(error, path = "")
         text = SystemCallError.new(nil, error.errno).message
         return text if path.empty?
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "error_text"
 require_relative "file_name"
 require_relative "../start_error"
 
@@ -16,7 +17,7 @@ module Bontebok
         Dir.chdir(path)
         @name = name
       rescue SystemCallError, ArgumentError => e # ~name, and there is no such user
-        text = e.is_a?(SystemCallError) ? SystemCallError.new(nil, e.errno).message : FileName.text(e.message)
+        text = e.is_a?(SystemCallError) ? ErrorText.of(e) : FileName.text(e.message)
         raise StartError, "#{place}: cannot change to the directory #{path}: #{text}"
       end
 
@@ -35,7 +36,7 @@ module Bontebok
       def enter_again(log)
         Dir.chdir(@kept) if @kept
       rescue SystemCallError => e
-        log.error("cannot change to the directory #{@kept} again: #{SystemCallError.new(nil, e.errno).message}")
+        log.error("cannot change to the directory #{@kept} again: #{ErrorText.of(e)}")
       end
     end
   end

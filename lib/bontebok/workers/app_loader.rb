@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../system/encodings/source_file"
+require_relative "../system/error_text"
 require_relative "../system/exit_fence"
 require_relative "../system/file_name"
 require_relative "../start_error"
@@ -34,7 +35,7 @@ module Bontebok
     def check
       File.open(@path) { |file| raise Errno::EISDIR if file.stat.directory? }
     rescue SystemCallError => e
-      raise StartError, "cannot read the rackup file #{@path}: #{SystemCallError.new(nil, e.errno).message}"
+      raise StartError, "cannot read the rackup file #{@path}: #{ErrorText.of(e)}"
     end
 
     # Checks the syntax of a rackup file, which is not run. Raises StartError.

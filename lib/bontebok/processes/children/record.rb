@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../config/hooks"
+require_relative "../../system/error_text"
 
 module Bontebok
   class Children
@@ -23,9 +24,8 @@ module Bontebok
 
       # After this failure no other child is started for some time, so one line is enough for all children.
       def refused(number, error)
-        reason = SystemCallError.new(nil, error.errno).message
         @log.error("#{@name} #{number} cannot be started: the system refuses another process " \
-                   "(RLIMIT_NPROC, pids.max): #{reason} (EAGAIN)")
+                   "(RLIMIT_NPROC, pids.max): #{ErrorText.of(error)} (EAGAIN)")
       end
 
       # at_once: the child does not wait until its replacement is ready.
