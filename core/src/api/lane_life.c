@@ -43,12 +43,17 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
     return BB_OK;
 }
 
-/* True in a forked child if the parent's I/O thread was using the lane's set of connections at the fork. The
- * child has no I/O thread, so the set may be half changed. */
+/* True in a forked child if the parent's I/O thread was using the lane's set of connections, or was sending
+ * bytes of its response (reply_gather.c), at the fork. The child has no I/O thread, so the set may be half
+ * changed. */
 static bool is_left_halfway(struct bb_lane *lane)
 {
+    if (!bb__worker_is_inert(lane->worker)) return false;
     enum bb__owner_state state = bb__owner_state_of(bb__owner_look(&lane->owner));
-    return bb__worker_is_inert(lane->worker) && (state == BB_OWNER_WORKING || state == BB_OWNER_RECLAIMED);
+    if (state == BB_OWNER_WORKING || state == BB_OWNER_RECLAIMED) return true;
+    bool is_free = pthread_mutex_trylock(&lane->reply.gather.lock) == 0;
+    if (is_free) pthread_mutex_unlock(&lane->reply.gather.lock);
+    return !is_free;
 }
 
 void bb_lane_free(struct bb_lane *lane)

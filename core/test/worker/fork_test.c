@@ -123,6 +123,21 @@ static void test_calls_in_a_child_do_not_wait_for_the_io_thread(void **state)
     host_free(host);
 }
 
+/* At the fork, the I/O thread was sending bytes of the lane's response. */
+static void test_a_child_frees_nothing_that_was_half_sent(void **state)
+{
+    (void)state;
+    struct host *host = new_host(AF_UNIX);
+    struct bb_lane *lane = host->lane;
+    static char half[1];
+    pthread_mutex_lock(&lane->reply.gather.lock);
+    lane->set.conns = (struct bb__conn *)half;
+    assert_true(in_child(waits_for_nobody, host));
+    lane->set.conns = NULL;
+    pthread_mutex_unlock(&lane->reply.gather.lock);
+    host_free(host);
+}
+
 /* ---- the parent goes on ---- */
 
 static void app_forks(struct host *host, const struct bb_request *request)
@@ -274,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls_in_a_child_do_not_wait_for_the_io_thread),
+        cmocka_unit_test(test_a_child_frees_nothing_that_was_half_sent),
         cmocka_unit_test(test_the_parents_connections_go_on_after_a_fork),
         cmocka_unit_test(test_a_sleeping_child_keeps_no_client_waiting),
         cmocka_unit_test(test_a_closed_connection_has_no_events_while_a_child_has_it),
