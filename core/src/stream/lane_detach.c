@@ -68,10 +68,12 @@ static int send_written(struct bb_lane *lane)
     return lane->reply.sent ? bb_reply_write(lane, NULL, 0, false, &taken) : bb__reply_flush_pending(lane);
 }
 
+/* After BB_AGAIN of bb_lane_hijack() all is written. Another thread may read the body meanwhile
+ * (bb_request_read()), so `awaits_room` stays true. */
 int bb_reply_wait_until_sent(struct bb_lane *lane)
 {
     if (!bb__lane_current(lane)) return BB_EGONE;
-    int code = send_written(lane);
+    int code = lane->reply.awaits_room ? BB_OK : send_written(lane);
     return code < 0 ? code : bb__reply_wait_until_sent(lane);
 }
 

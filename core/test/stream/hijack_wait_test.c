@@ -105,6 +105,46 @@ static void test_the_wait_ends_if_the_client_takes_nothing(void **state)
     serve(app_loses_its_client);
 }
 
+/* The client takes bytes. Before the lane sends more, another thread reads the body. */
+static void read_beside(void)
+{
+    struct bb_lane *lane = client->host->lane;
+    uint64_t unsent = bb__conn_unsent(lane->current);
+    char bytes[10];
+    size_t got;
+    while (client_receive(client)) continue;
+    assert_int_equal(bb_request_read(lane, bytes, sizeof bytes, &got), seconds++ == 0 ? BB_OK : BB_AGAIN);
+    assert_int_equal(bb__conn_unsent(lane->current), unsent);
+}
+
+static void app_waits_beside_a_reader(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    begin(host);
+    assert_int_equal(hijack(host), BB_AGAIN);
+    fake_wait_client = read_beside;
+    assert_int_equal(bb_reply_wait_until_sent(host->lane), BB_OK);
+    fake_wait_client = NULL;
+    assert_true(seconds > 0);
+    assert_int_equal(hijack(host), BB_OK);
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
+static void test_a_thread_that_reads_the_body_leaves_the_head_to_the_wait(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    strcpy(settings.unbuffered_bodies, "/");
+    struct host *host = host_new(&settings, AF_UNIX);
+    host->app = app_waits_beside_a_reader;
+    client = client_new_saying(host, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
+    assert_true(client_read_head(client));
+    assert_true(strlen(client->head) > LONG);
+    assert_end(client);
+    client_free(client);
+    host_free(host);
+}
+
 /* The parts follow each other at once, so the second one is gathered. */
 static void app_hijacks_behind_parts(struct host *host, const struct bb_request *request)
 {
@@ -146,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_wait_lasts_until_the_client_has_the_head),
         cmocka_unit_test(test_the_wait_ends_if_the_client_takes_nothing),
+        cmocka_unit_test(test_a_thread_that_reads_the_body_leaves_the_head_to_the_wait),
         cmocka_unit_test(test_gathered_parts_are_sent_before_the_hijack),
     };
     return cmocka_run_group_tests_name("hijack_wait", tests, NULL, NULL);
