@@ -14,10 +14,22 @@ static void check(const char *bytes, size_t len, uint64_t at)
         chaos_fail("a request's body has wrong bytes from %llu on", (unsigned long long)at);
 }
 
-static void read_body(struct thread *self, const struct bb_request *request)
+void chaos_read_some(struct thread *self)
 {
     char bytes[10 * 1000];
     size_t got;
+    if (!self->reads) return;
+    int code = bb_request_read(self->lane, bytes, 1 + below(&self->random, sizeof bytes), &got);
+    if (code == BB_AGAIN && one_in(&self->random, 2)) bb_request_wait(self->lane);
+    self->reads = code == BB_OK || code == BB_AGAIN;
+    if (!self->reads) return;
+    check(bytes, got, self->body_at);
+    self->body_at += got;
+}
+
+static void read_body(struct thread *self, const struct bb_request *request)
+{
+    char bytes[10 * 1000];
     uint64_t at = 0;
     for (ssize_t len; request->body_fd >= 0 && at < request->body_length; at += (uint64_t)len) {
         len = pread(request->body_fd, bytes, sizeof bytes, (off_t)at);
@@ -25,13 +37,9 @@ static void read_body(struct thread *self, const struct bb_request *request)
         check(bytes, (size_t)len, at);
     }
     if (request->body) check(request->body, request->body_length, 0);
-    while (request->unbuffered && !one_in(&self->random, 20)) {
-        int code = bb_request_read(self->lane, bytes, 1 + below(&self->random, sizeof bytes), &got);
-        if (code == BB_AGAIN) bb_request_wait(self->lane);
-        if (code != BB_OK && code != BB_AGAIN) return;
-        check(bytes, got, at);
-        at += got;
-    }
+    self->reads = request->unbuffered;
+    self->body_at = 0;
+    while (self->reads && !one_in(&self->random, 20)) chaos_read_some(self);
 }
 
 static void work_aside(struct thread *self)

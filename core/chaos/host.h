@@ -16,6 +16,8 @@ struct thread {
     pthread_t thread;
     pthread_mutex_t lock; /* held while the lane's thread ends its request (bontebok_time.h) */
     unsigned served;
+    bool reads;       /* the request has an unbuffered body that may have more bytes */
+    uint64_t body_at; /* bytes of that body that the thread has read */
 };
 
 /* A response that has left its lane. */
@@ -35,6 +37,9 @@ struct chaos_host {
     struct rest *rests; /* under `lock`, like `ends` */
     bool ends;
 };
+
+/* Reads some bytes of the request's unbuffered body, if there are any. */
+void chaos_read_some(struct thread *self);
 
 /* ---- response.c ---- */
 

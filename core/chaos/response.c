@@ -20,8 +20,10 @@ void chaos_give_up(struct thread *self)
     pthread_mutex_unlock(&self->lock);
 }
 
+/* The host may read the request's body after the last part of its response. */
 void chaos_finish(struct thread *self, int code)
 {
+    while (one_in(&self->random, 3)) chaos_read_some(self);
     if (code < 0 || one_in(&self->random, 50))
         chaos_give_up(self);
     else
@@ -75,6 +77,7 @@ static void reply_in_parts(struct thread *self)
         if (len > length - at) len = length - at;
         code = write_all(self, chaos_text + at, len, false);
         pause_a_little(self);
+        if (one_in(&self->random, 20)) chaos_read_some(self);
     }
     chaos_finish(self, code);
 }

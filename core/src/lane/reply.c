@@ -265,7 +265,7 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     lane->reply.awaits_room = code == BB_AGAIN;
     lane->reply.body_length += *taken;
     /* Without parts, the host may be about to wait until all is sent. */
-    if (code == BB_OK && count > 0 && lane->reply.sent && !lane->reply.ended) bb__reply_leave_unsent(lane);
+    if (code == BB_OK && count > 0 && !last) bb__reply_leave_unsent(lane);
     return code;
 }
 
@@ -292,6 +292,7 @@ int bb_reply_end(struct bb_lane *lane)
         end_detached(lane);
         return BB_OK;
     }
+    bb__reply_stop_gathering(lane);
     if (!lane->reply.ended || bb__buf_len(&lane->reply.staged) > 0 || lane->reply.failed != BB_OK) {
         uint64_t taken;
         int code = bb_reply_write(lane, NULL, 0, true, &taken);

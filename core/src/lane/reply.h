@@ -19,8 +19,8 @@ struct bb_lane;
  *     OPEN -> BY_IO    the I/O thread, at request_timeout
  *     SENT -> CUT      the I/O thread, at request_timeout
  *
- * BY_IO, CUT: the lane's response is dropped. ENDED: the response is complete, so the I/O thread does not
- * touch the connection, even if the host is still busy. */
+ * BY_IO, CUT: the lane's response is dropped. ENDED: the response is complete, so the I/O thread does not end
+ * the connection, even if the host is still busy. */
 enum bb__response_state {
     BB_RESPONSE_OPEN,
     BB_RESPONSE_SENT,
@@ -101,7 +101,7 @@ int bb__reply_wait_until_sent(struct bb_lane *lane);
 bool bb__reply_gathers(struct bb_lane *lane);
 
 /* Lets the I/O thread send the bytes that the connection keeps, or gathered parts, until the host's next
- * call. The head of the response has been sent. */
+ * call. Does nothing before the head of the response is sent, after an error, and if the rest is a file. */
 void bb__reply_leave_unsent(struct bb_lane *lane);
 
 /* Call this before `staged` or the unsent bytes are used, because the I/O thread may be sending them. */

@@ -32,10 +32,18 @@ bool bb__reply_gathers(struct bb_lane *lane)
     return true;
 }
 
+/* After an error, `staged` may have bytes that the socket has taken. The lane sends files, because it has to
+ * report a file that cannot be read. */
+static bool can_be_left(const struct bb_lane *lane)
+{
+    return lane->reply.sent && lane->reply.failed == BB_OK && !lane->current->file;
+}
+
 void bb__reply_leave_unsent(struct bb_lane *lane)
 {
     struct bb__io_link *io = lane->worker->io;
-    if (!io || atomic_load(&lane->reply.gather.holds)) return; /* the I/O thread may be sending now */
+    if (!io || !can_be_left(lane)) return;
+    if (atomic_load(&lane->reply.gather.holds)) return; /* the I/O thread may be sending now */
     if (bb__conn_has_unsent(lane->current))
         hold(lane, BB_HOLDS_UNSENT, &io->has_unsent);
     else if (bb__buf_len(&lane->reply.staged) > 0)

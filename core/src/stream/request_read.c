@@ -38,7 +38,7 @@ static void note_unsent(struct bb_lane *lane, bool has_read)
     bool unsent = bb__conn_has_unsent(lane->current);
     if (has_read && unsent) bb__reply_note_progress(lane);
     lane->reply.await_writable = unsent && !bb__conn_waits_for_disk(lane->current);
-    if (lane->reply.sent) bb__reply_leave_unsent(lane);
+    bb__reply_leave_unsent(lane);
 }
 
 /* If the lane's thread waits until the client takes bytes, that thread sends the unsent bytes. It waits
