@@ -20,9 +20,13 @@ void chaos_give_up(struct thread *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* The host may read the request's body after the last part of its response. */
+/* The host may pause, and read the request's body, after the last part of its response. */
 void chaos_finish(struct thread *self, int code)
 {
+    if (one_in(&self->random, 3)) {
+        bb_reply_pause(self->lane);
+        pause_a_little(self);
+    }
     while (one_in(&self->random, 3)) chaos_read_some(self);
     if (code < 0 || one_in(&self->random, 50))
         chaos_give_up(self);

@@ -299,10 +299,10 @@ bool bb_reply_sent(const struct bb_lane *lane);
  * is sent with the next parts, or by the I/O thread within about 2 ms; a call without parts sends it at once.
  * Bytes that the socket does not accept are copied to memory, up to response_buffer per connection and 64
  * times response_buffer per worker. If this memory is full, the bytes go to a file in spool_dir. After a call
- * with parts, the I/O thread sends these bytes as soon as the client takes them. last: these
- * parts end the body; a chunked body's last chunk is in the same send. If there are no parts and `last` is
- * false, sends the head or pending bytes. *taken: bytes of the parts that were sent or copied, counted from
- * the first part. Returns BB_OK: all bytes were taken. BB_AGAIN: the client may be slow, spool_max is
+ * with parts that are not the last, the I/O thread sends these bytes as soon as the client takes them. last:
+ * these parts end the body; a chunked body's last chunk is in the same send. If there are no parts and `last`
+ * is false, sends the head or pending bytes. *taken: bytes of the parts that were sent or copied, counted
+ * from the first part. Returns BB_OK: all bytes were taken. BB_AGAIN: the client may be slow, spool_max is
  * reached, or the disk is full. After BB_AGAIN call bb_reply_wait(), then this function again with the same
  * `last` and the bytes that were not taken (perhaps none). After an error call bb_reply_abort(). Errors:
  * BB_ENOMEM; BB_EGONE: the client is gone or has taken nothing for write_timeout, or the request is past
@@ -323,6 +323,11 @@ int bb_reply_wait(struct bb_lane *lane);
  * BB_AGAIN: neither memory nor spool has room, so first wait until the socket (bb_request_fd()) takes bytes;
  * BB_EGONE: as for bb_reply_wait(). */
 int bb_reply_spool(struct bb_lane *lane);
+
+/* Call this if the next call for this response may come late: the host works on after the last part, or no
+ * thread waits any more after BB_AGAIN. The I/O thread then sends the unsent bytes meanwhile, except those of
+ * bb_reply_file(). Does not block. */
+void bb_reply_pause(struct bb_lane *lane);
 
 /* Ends the response and the request. The core sends unsent bytes when the client can take them. Returns
  * BB_OK. On an error the connection is aborted, so that the client sees that the response is incomplete.

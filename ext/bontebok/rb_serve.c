@@ -64,6 +64,7 @@ static VALUE close_body(VALUE argument)
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     VALUE body = exchange->body;
     exchange->body = Qundef;
+    if (exchange->request) bb_reply_pause(exchange->lane->core); /* `close` may take long */
     if (exchange->body_tells_closed && RTEST(rb_funcallv(body, id_closed_p, 0, NULL))) return Qnil;
     return rb_funcallv(body, id_close, 0, NULL);
 }

@@ -70,11 +70,12 @@ static void fail(pTHX_ struct bbp_core *core, SV *error)
         bbp_send_text(core, 500, "500 Internal Server Error\n");
 }
 
-/* PSGI: the server calls `close` when it is done with the body, in every case. */
+/* PSGI: the server calls `close` when it is done with the body, in every case. `close` may take long. */
 static void close_body(pTHX_ struct bbp_core *core)
 {
     SV *body = sv_2mortal(core->exchange.body);
     core->exchange.body = NULL;
+    bb_reply_pause(core->lane);
     dSP;
     PUSHMARK(SP);
     XPUSHs(body);

@@ -1,6 +1,7 @@
 /* bbp_stream.c: PSGI's delayed response and streaming. The application has returned a code reference, and the
  * binding calls it with the responder. The responder gets a response. If the response has no body, the
- * responder returns a writer: an object with `write` and `close`. */
+ * responder returns a writer: an object with `write` and `close`. After the response, the application may
+ * work on for long, so the binding calls bb_reply_pause(). */
 #include "bbp_bontebok.h"
 
 #include <sys/socket.h>
@@ -54,6 +55,7 @@ void bbp_writer_close(pTHX_ SV *object)
     core->exchange.streams = false;
     if (core->exchange.gone) return;
     if (!core->exchange.bodyless) bbp_send_rest(aTHX_ core, true);
+    bb_reply_pause(core->lane);
 }
 
 /* ---- the responder ---- */
@@ -81,6 +83,7 @@ static SV *take_response(pTHX_ struct bbp_core *core, SV *given)
     core->exchange.answered = true; /* overloading in the response may call the responder */
     if (av_len(response) == 1) return begin_stream(aTHX_ core, response);
     bbp_reply(aTHX_ core, response);
+    bb_reply_pause(core->lane);
     return newSV(0);
 }
 

@@ -4,7 +4,8 @@
  * BB_GATHER_TIME, by the lane with its next part, or else by the I/O thread. So the lane makes few system
  * calls, and no part waits for long, even if the host computes for minutes before its next part.
  *
- * For the same reason, the I/O thread sends the unsent bytes that the connection keeps between two parts. */
+ * For the same reason, the I/O thread sends the unsent bytes that the connection keeps between two parts, and
+ * after the last part if the host works on (bb_reply_pause()). */
 #include "lane/lane.h"
 
 #include <stdatomic.h>
@@ -50,6 +51,13 @@ void bb__reply_leave_unsent(struct bb_lane *lane)
         hold(lane, BB_HOLDS_PARTS, &io->gathers);
 }
 
+void bb_reply_pause(struct bb_lane *lane)
+{
+    if (!bb__lane_current(lane)) return;
+    lane->reply.awaits_room = false;
+    bb__reply_leave_unsent(lane);
+}
+
 void bb__reply_stop_gathering(struct bb_lane *lane)
 {
     struct bb__lane_gather *gather = &lane->reply.gather;
@@ -74,8 +82,7 @@ static int send_staged(struct bb_lane *lane)
     return BB_OK;
 }
 
-/* There are no staged bytes while the connection has unsent bytes. If the client is gone, the host's next
- * call notices that. */
+/* Staged bytes follow the unsent bytes. If the client is gone, the host's next call notices that. */
 static enum bb__held_bytes send_held(struct bb_lane *lane)
 {
     const struct bb__conn *conn = lane->current;

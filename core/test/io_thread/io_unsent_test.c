@@ -57,6 +57,21 @@ static void read_whole_body(struct host *host)
 
 /* ---- after the last part ---- */
 
+/* The client gets the whole text. The host makes no call meanwhile. */
+static void app_ends_and_works(struct host *host, const struct bb_request *request)
+{
+    uint64_t since = real_ms();
+    (void)request;
+    begin(host);
+    assert_int_equal(write_text(host, true), BB_OK);
+    bb_reply_pause(host->lane);
+    while (bb__buf_len(&client->in) < LONG) {
+        if (!client_receive(client)) usleep(1000);
+        assert_true(real_ms() - since < WAIT_LIMIT);
+    }
+    assert_int_equal(bb_reply_end(host->lane), BB_OK);
+}
+
 static void app_ends_and_reads(struct host *host, const struct bb_request *request)
 {
     (void)request;
@@ -91,6 +106,12 @@ static void assert_whole_response(struct host *host)
     client = client_new_saying(host, NEXT);
     assert_response(client, 200, "GET /next ");
     finish();
+}
+
+static void test_the_io_thread_sends_the_rest_while_the_host_works(void **state)
+{
+    (void)state;
+    assert_whole_response(host_with_io(app_ends_and_works));
 }
 
 static void test_the_lane_sends_the_rest_after_the_last_part(void **state)
@@ -141,6 +162,7 @@ static void test_the_io_thread_sends_nothing_twice_after_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_io_thread_sends_the_rest_while_the_host_works),
         cmocka_unit_test(test_the_lane_sends_the_rest_after_the_last_part),
         cmocka_unit_test(test_the_lane_sends_the_rest_of_a_file),
         cmocka_unit_test(test_the_io_thread_sends_nothing_twice_after_an_error),

@@ -133,11 +133,15 @@ static VALUE put_loop(VALUE argument)
     return Qnil;
 }
 
-/* Runs also if the thread was interrupted or killed in the middle of the part. */
+/* Runs also if the thread was interrupted or killed in the middle of the part. The thread may have waited
+ * until the client takes bytes of earlier parts. Nobody waits for that now. */
 static VALUE end_put(VALUE argument)
 {
     const struct put *put = (const struct put *)argument;
-    if (!put->done && put->sent > 0) each_of(put->self)->cut = true;
+    struct each *each = each_of(put->self);
+    if (put->done) return Qnil;
+    if (put->sent > 0) each->cut = true;
+    if (each->exchange && each->pid == getpid()) bb_reply_pause(each->exchange->lane->core);
     return Qnil;
 }
 

@@ -38,6 +38,35 @@ class EachBrokenTest < Support::LaneCase
     end
   end
 
+  # The core takes all of such a part, or nothing of it.
+  PART = "x" * 9_000
+
+  # The thread is interrupted before the core has taken its part. Then no thread sends a part, and the client gets the
+  # earlier parts.
+  def test_earlier_parts_arrive_after_an_interrupt_of_another_thread
+    with_body(settings: NO_ROOM) do |client, body, block|
+      sent = Queue.new
+      waiting { loop { sent << block.call(PART) } }.kill.join
+
+      assert_equal sent.size * PART.bytesize, client.read(sent.size * PART.bytesize).bytesize
+      body.ends << nil
+    end
+  end
+
+  def test_earlier_parts_arrive_after_an_interrupt_of_the_serving_thread
+    with_body(settings: NO_ROOM) do |client, body, _block, server|
+      sent = Queue.new
+      body.ends << lambda { |own|
+        loop { sent << own.call(PART) } rescue body.ends.pop # rubocop:disable Style/RescueModifier
+      }
+      eventually { sent.size.positive? && server.threads.first.stop? }
+      server.threads.first.raise("stop")
+
+      assert_equal sent.size * PART.bytesize, client.read(sent.size * PART.bytesize).bytesize
+      body.ends << nil
+    end
+  end
+
   # The response ends although the client reads nothing.
   { raised: ->(server) { server.threads.first.raise("boom") }, killed: ->(server) { server.threads.first.kill } }
     .each do |name, ending|

@@ -32,6 +32,20 @@ class LargeBodyTest < Support::LaneCase
     end
   end
 
+  # The I/O thread sends what the socket has not taken.
+  def test_a_large_body_arrives_while_its_close_waits
+    go_on = Queue.new
+    body = ["x" * 20_000_000].each
+    body.define_singleton_method(:close) { go_on.pop }
+    serve { [200, {}, body] }.connect do |client|
+      client.request("GET", "/")
+
+      assert_equal 20_000_000, client.read_response.body.bytesize
+    ensure
+      go_on << true
+    end
+  end
+
   # { change of the body while the lane waits for the client => true if the server still sends the announced length }
   CHANGES = {
     ->(body) { body[0].replace("") } => false, ->(body) { body[0].replace("x" * 29_999_999) } => false,
