@@ -51,6 +51,24 @@ class FullDuplexTest < Support::LaneCase
     end
   end
 
+  # The client reads nothing before its body is read, so the rest of the response is unsent.
+  def test_close_may_read_the_body
+    read = Queue.new
+    server = serve(**UNBUFFERED) do |env|
+      body = ["x" * 5_000_000].each
+      body.define_singleton_method(:close) { read << env["rack.input"].read }
+      [200, {}, body]
+    end
+    server.connect do |client|
+      client.write(LENGTH)
+      read_head(client)
+      client.write("abcdef")
+
+      assert_equal "abcdef", read.pop
+      assert_equal 5_000_000, client.read(5_000_000).bytesize
+    end
+  end
+
   def test_continue_is_sent_before_the_head
     server = serve(**UNBUFFERED) { [200, {}, method(:echo)] }
     server.connect do |client|
