@@ -14,17 +14,19 @@ static void check(const char *bytes, size_t len, uint64_t at)
         chaos_fail("a request's body has wrong bytes from %llu on", (unsigned long long)at);
 }
 
+static size_t read_some(struct thread *self, char *bytes, unsigned len)
+{
+    size_t got;
+    int code = bb_request_read(self->lane, bytes, 1 + below(&self->random, len), &got);
+    if (code == BB_AGAIN && one_in(&self->random, 2)) bb_request_wait(self->lane);
+    self->reads = code == BB_OK || code == BB_AGAIN;
+    return code == BB_OK ? got : 0;
+}
+
 void chaos_read_some(struct thread *self)
 {
     char bytes[10 * 1000];
-    size_t got;
-    if (!self->reads) return;
-    int code = bb_request_read(self->lane, bytes, 1 + below(&self->random, sizeof bytes), &got);
-    if (code == BB_AGAIN && one_in(&self->random, 2)) bb_request_wait(self->lane);
-    self->reads = code == BB_OK || code == BB_AGAIN;
-    if (!self->reads) return;
-    check(bytes, got, self->body_at);
-    self->body_at += got;
+    if (self->reads) (void)read_some(self, bytes, sizeof bytes);
 }
 
 static void read_body(struct thread *self, const struct bb_request *request)
@@ -38,8 +40,10 @@ static void read_body(struct thread *self, const struct bb_request *request)
     }
     if (request->body) check(request->body, request->body_length, 0);
     self->reads = request->unbuffered;
-    self->body_at = 0;
-    while (self->reads && !one_in(&self->random, 20)) chaos_read_some(self);
+    for (size_t got; self->reads && !one_in(&self->random, 20); at += got) {
+        got = read_some(self, bytes, sizeof bytes);
+        check(bytes, got, at);
+    }
 }
 
 static void work_aside(struct thread *self)

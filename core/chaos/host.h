@@ -16,8 +16,7 @@ struct thread {
     pthread_t thread;
     pthread_mutex_t lock; /* held while the lane's thread ends its request (bontebok_time.h) */
     unsigned served;
-    bool reads;       /* the request has an unbuffered body that may have more bytes */
-    uint64_t body_at; /* bytes of that body that the thread has read */
+    bool reads; /* the request has an unbuffered body that may have more bytes */
 };
 
 /* A response that has left its lane. */
@@ -38,7 +37,8 @@ struct chaos_host {
     bool ends;
 };
 
-/* Reads some bytes of the request's unbuffered body, if there are any. */
+/* Reads some bytes of the request's unbuffered body, if there are any. A client that has a whole response may
+ * have sent its next request instead of the rest of its body. */
 void chaos_read_some(struct thread *self);
 
 /* ---- response.c ---- */
