@@ -11,6 +11,7 @@ require_relative "support/rails8/rails_templates"
 class RailsTemplatesTest < Support::TestCase
   DOCUMENT = File.expand_path("../../docs/RAILS.md", __dir__)
   SED = /^```\n((?:sed .*\n)+)```/
+  COPY_OF_SOURCE = /^git -C .* archive .*\n((?:sed .*\n)+)/
   SERVERS = /^```yaml\n(servers:\n.*?)^```/m
   APP = "run ->(_) { [200, {}, [ENV.fetch('RACK_ENV')]] }\n"
 
@@ -45,6 +46,17 @@ class RailsTemplatesTest < Support::TestCase
       assert_equal [*before, "bundle", "exec", "bontebok", "-p", "3000"], command
       assert_equal ["prepared\n", "#{command.drop(1).join(' ')}\n"], entered(*command).lines
     end
+  end
+
+  # `bundle install` needs the copy. The last COPY would replace the built extension, so the build comes after it. The
+  # task for the assets loads the application.
+  def test_the_image_builds_the_copy_of_the_source
+    temp_file("Dockerfile", Interop::RailsTemplates.read("Dockerfile.tt"))
+    run_command("sh", "-ec", File.read(DOCUMENT)[COPY_OF_SOURCE, 1])
+    lines = File.readlines("#{temp_dir}/Dockerfile", chomp: true)
+    steps = ["COPY vendor/bontebok ./vendor/bontebok", "RUN bundle install && \\", "COPY . .",
+             "RUN vendor/bontebok/bin/setup --build", "RUN SECRET_KEY_BASE_DUMMY=1 ./bin/rails assets:precompile"]
+    assert_equal steps, lines & steps
   end
 
   # The generated file has the role as a comment.
