@@ -28,12 +28,13 @@ module Bontebok
 
       private
 
-      # The shell splits --flag=value into three words.
+      # bash splits --flag=value into three words; zsh does not, nor does a bash without = in COMP_WORDBREAKS.
       def function
         <<~SHELL
           _bontebok() {
-            local word=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD-1]} words
+            local word=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD-1]} prefix= words
             case $word:$flag in
+            --*=*) flag=${word%%=*} word=${word#*=} prefix=$flag= ;;
             =:*) word= ;;
             *:=) flag=${COMP_WORDS[COMP_CWORD-2]} ;;
             esac
@@ -44,12 +45,12 @@ module Bontebok
           #{cases}
               *) words="#{flags.join(' ')}" ;;
               esac
-              case $COMP_CWORD:$word in
-              1:*|*:-*) ;;
+              case $prefix$COMP_CWORD:$word in
+              1:*|[0-9]*:-*) ;;
               *) words= ;;
               esac ;;
             esac
-            COMPREPLY=($(compgen -W "$words" -- "$word"))
+            COMPREPLY=($(compgen -P "$prefix" -W "$words" -- "$word"))
           }
           _bontebok_bundle() {
             COMPREPLY=()

@@ -43,6 +43,19 @@ class CompletionTest < Support::TestCase
     assert_equal "--wait", complete("zsh", %w[deploy --w]).split.first # zsh itself leaves out what does not fit
   end
 
+  # zsh does not split the word. So does bash if COMP_WORDBREAKS has no =.
+  def test_the_value_after_an_equals_sign_in_the_same_word
+    skip "there is no zsh" unless system("zsh", "-fc", "true")
+
+    %w[bash zsh].each do |shell|
+      { "--log-format=" => "--log-format=text --log-format=json", "--log-level=w" => "--log-level=warn",
+        "--threads=-" => "", "--reuse-port=" => "" }.each do |word, expected|
+        found = complete(shell, [word]).split.grep(/\A#{word}/)
+        assert_equal expected.split, found, [shell, word].inspect
+      end
+    end
+  end
+
   def test_another_shell_is_refused
     error = assert_raises(Bontebok::UsageError) { Bontebok::Completion.script("fish") }
     assert_equal "bontebok completion wants bash or zsh", error.message
