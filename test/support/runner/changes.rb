@@ -48,6 +48,7 @@ module Runner
       %r{\A(examples/|docs/(RAILS|SINATRA|LOGS|DEPLOYMENT))} => %w[interop lint],
       %r{\Adocs/(CONFIGURATION|decisions/0021)} => %w[unit lint],
       %r{\Adocs/APPLICATIONS} => %w[ext ext-rack lint],
+      %r{\Adocs/STREAMS} => %w[ext integration lint],
       %r{\Adocs/PERL} => %w[interop psgi lint],
       /\AREADME/ => %w[interop lint],
       %r{\A(bench|docs)/|\A[^/]+\.md\z|\ALICENSE\z|\A\.(rubocop|clang-format|editorconfig|gitignore)} => %w[lint]
