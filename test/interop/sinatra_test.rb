@@ -12,7 +12,6 @@ class SinatraTest < Interop::TestCase
     start_site(args: ["-w", "1", "-t", "2", "-E", "production"], rackup: <<~RUBY)
       require #{APPLICATION.dump}
       use Rack::Lint
-      map("/events") { run SinatraApp::EVENTS }
       run SinatraApp
     RUBY
   end

@@ -30,13 +30,17 @@ class SinatraApp < Sinatra::Base
     stream { |out| 3.times { |number| out << "part #{number}\n" } }
   end
 
+  # nginx passes on events at once if it speaks HTTP/1.1 with the server.
+  before(%r{/(events|subscribe)}) { headers "X-Accel-Buffering" => "no" if env["SERVER_PROTOCOL"] == "HTTP/1.0" }
+
   # Server-sent events. The loop ends when the client has left.
-  EVENTS = lambda do |_env|
-    [200, { "content-type" => "text/event-stream", "x-accel-buffering" => "no" }, lambda { |stream|
+  get "/events" do
+    content_type "text/event-stream"
+    body lambda { |stream|
       stream << "data: first\n\n"
       sleep 0.05 until stream.closed?
       stream.close
-    }]
+    }
   end
 
   # The chat of Sinatra's README. `sleep` is replaced by an event, which comes at the end.
@@ -44,7 +48,6 @@ class SinatraApp < Sinatra::Base
   LEAVES = Queue.new
 
   get "/subscribe" do
-    headers "X-Accel-Buffering" => "no"
     stream(:keep_open) do |out|
       out.callback { CONNECTIONS.delete(out) } if CONNECTIONS.add?(out)
       out << "heartbeat:\n"
