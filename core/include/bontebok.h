@@ -283,6 +283,9 @@ int bb_reply_interim(struct bb_lane *lane);
 #define BB_LENGTH_UNKNOWN UINT64_MAX
 #define BB_LENGTH_RAW     (UINT64_MAX - 1)
 
+/* True: a Content-Length field was added. Valid until bb_reply_head(). */
+bool bb_reply_has_length(const struct bb_lane *lane);
+
 /* Ends the head and chooses the framing (RFC 9112 6). Sends nothing. body_length: the whole body's length,
  * used if there was no Content-Length field. BB_LENGTH_UNKNOWN: the core chunks the body, or closes the
  * connection after it. BB_LENGTH_RAW: the core does not chunk the body, because the host writes it after

@@ -55,6 +55,11 @@ int bb_reply_head(struct bb_lane *lane, uint64_t body_length)
     return code;
 }
 
+bool bb_reply_has_length(const struct bb_lane *lane)
+{
+    return lane->reply.encoder.has_length;
+}
+
 bool bb_reply_bodyless(const struct bb_lane *lane)
 {
     return lane->reply.encoder.framing == BB_FRAMING_NONE;

@@ -166,7 +166,9 @@ static void app_bodyless(struct host *host, const struct bb_request *request)
 {
     (void)request;
     begin(host, bodyless_status);
+    assert_false(bb_reply_has_length(host->lane));
     if (bodyless_status == 200) assert_int_equal(field(host, "Content-Length", "12345"), BB_OK);
+    assert_int_equal(bb_reply_has_length(host->lane), bodyless_status == 200);
     head(host, BB_LENGTH_UNKNOWN);
     assert_true(bb_reply_bodyless(host->lane));
     put(host, "not wanted", true);

@@ -251,9 +251,11 @@ static bool is_body_proxy(VALUE body)
 /* SPEC requires that `to_ary` closes the body, but some bodies leave the close to the server. `closed?`
  * proves nothing, because it may describe the file that the body reads. So `to_ary` is called only if there
  * is nothing to close, if a second `close` does no harm, or if the body (against SPEC) has neither `each` nor
- * `call`. */
+ * `call`. If the application gives the length, nothing is gained by `to_ary`, and that of Rails can raise: it
+ * calls `each` without a block, which a part of a file (Rack::Files) needs. */
 static bool may_use_to_ary(struct bbr_exchange *exchange, VALUE body)
 {
+    if (bb_reply_has_length(exchange->lane->core) && rb_respond_to(body, id_each)) return false;
     if (exchange->body == Qundef || is_body_proxy(body)) return true;
     if (rb_respond_to(body, id_each) || rb_respond_to(body, id_call)) return false;
     if (!rb_respond_to(body, id_closed_p)) return false;

@@ -63,6 +63,20 @@ class BodyTest < Support::LaneCase
     assert_sent "ab", :length, response_to(body)
   end
 
+  # The to_ary of Rails may call `each` without a block. A part of a file (Rack::Files) does not allow this.
+  def test_to_ary_is_not_called_if_the_application_gives_the_length
+    body = Class.new(EachBody) { define_method(:to_ary) { raise LocalJumpError, "no block given (yield)" } }
+    bodies = [body.new("a", "b"), Rack::BodyProxy.new(body.new("a", "b")) { nil }]
+
+    bodies.each { |each| assert_sent "ab", :length, response_to(each, "content-length" => "2") }
+  end
+
+  def test_to_ary_is_called_if_the_length_is_blank
+    body = Class.new { define_method(:to_ary) { %w[a b] } }
+
+    assert_sent "ab", :length, response_to(Rack::BodyProxy.new(body.new) { nil }, "content-length" => "")
+  end
+
   # A body can close itself in to_ary, or leave the close to the server. closed? does not prove what the body has done.
   # Therefore the server calls each and not to_ary.
   def test_a_body_with_to_ary_and_closed_is_sent_with_each

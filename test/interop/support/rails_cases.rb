@@ -64,6 +64,14 @@ module Interop
       end
     end
 
+    def test_a_part_of_a_file_is_sent
+      at_each_entrance do |browser|
+        whole = browser.get("/part").body
+        part = browser.get("/part", "Range" => "bytes=2-9")
+        assert_equal [206, "bytes 2-9/#{whole.bytesize}", whole[2..9]], [part.status, part["Content-Range"], part.body]
+      end
+    end
+
     def test_a_session_is_kept_in_a_cookie
       at_each_entrance do |browser|
         assert_equal %w[1 2 3], Array.new(3) { browser.get("/count").body }
