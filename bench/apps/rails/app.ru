@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The Rails application of bench/memory and bench/threads, in production: Active Record with SQLite, views, a cache.
-# DATABASE_URL names the database, which this file makes. SQLite is in the process and answers at once, so each request
-# waits as it would wait for a database on another machine: twice, together 5 to 20 ms, times BENCH_WAITS.
+# The Rails application of bench/memory, bench/rails and bench/threads, in production: Active Record with SQLite, views,
+# a cache. DATABASE_URL names the database, which this file makes. SQLite is in the process and answers at once, so each
+# request waits as it would wait for a database on another machine: twice, together 5 to 20 ms, times BENCH_WAITS.
 
 require "active_record/railtie"
 require "action_controller/railtie"

@@ -117,27 +117,17 @@ module Bench
       def directives = super.grep_v(/\Aservice_timeout /)
     end
 
-    # A new generation has a second master. The new workers end the old workers, as in unicorn's example configuration.
+    # A new generation has a second master. The old master's workers serve until somebody ends it.
     class Unicorn < Contestant
       WORDS = { request_limit: "timeout", worker_limit: "timeout" }.freeze
       # unicorn's least timeout, in seconds.
       LEAST = 3
       STOP = :QUIT
       KEEPS_ALIVE = false
-      HANDOVER = <<~RUBY
-        before_fork do |server, worker|
-          old = "\#{server.config[:pid]}.oldbin"
-          last = worker.nr + 1 >= server.worker_processes
-          Process.kill(last ? :QUIT : :TTOU, File.read(old).to_i) if old != server.pid
-        rescue Errno::ENOENT, Errno::ESRCH
-          nil
-        end
-      RUBY
 
       def command
         config = file("unicorn.rb", "worker_processes #{@settings[:workers]}", "listen '#{@address}'",
-                      "preload_app #{@settings[:preload]}", "pid '#{File.join(@dir, 'unicorn.pid')}'", *limits,
-                      (HANDOVER unless @settings[:preload]))
+                      "preload_app #{@settings[:preload]}", "pid '#{File.join(@dir, 'unicorn.pid')}'", *limits)
         ["bundle", "exec", "unicorn", "-E", "none", "-c", config, APP]
       end
 

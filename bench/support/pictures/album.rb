@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
+require_relative "bars"
 require_relative "lines"
 require_relative "phases"
 require_relative "theme"
@@ -9,7 +10,7 @@ module Bench
   # The pictures of the README as SVG. Each is drawn from a part of recorded.json.
   module Pictures
     RECORDED = File.join(__dir__, "recorded.json")
-    KINDS = { "lines" => Lines, "phases" => Phases }.freeze
+    KINDS = { "bars" => Bars, "lines" => Lines, "phases" => Phases }.freeze
 
     module_function
 

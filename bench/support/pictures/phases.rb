@@ -25,7 +25,7 @@ module Bench
       def draw
         top = TOP - 12
         @picture.fetch("panels").each { |panel| top = panel(panel, top) }
-        legend(HEIGHT - 14)
+        legend(OPACITY)
       end
 
       # Returns the top of the next panel.
@@ -47,15 +47,6 @@ module Bench
         text(LEFT - 10, top + 12, row.fetch("name"), size: 12, anchor: "end", fill: fill)
         row.fetch("bars").each do |from, to, state|
           box(x(from), top + 2, x(to) - x(from) - 1, ROW - 4, fill: fill, opacity: OPACITY.fetch(state))
-        end
-      end
-
-      def legend(base)
-        left = LEFT
-        OPACITY.each do |state, opacity|
-          box(left, base - 10, 22, 11, fill: @theme.faint, opacity: opacity)
-          text(left + 28, base, state, size: 12, fill: @theme.faint)
-          left += 56 + (state.size * 6.3)
         end
       end
 

@@ -3,9 +3,10 @@
 require_relative "../build"
 require_relative "../load"
 require_relative "../process_group"
+require_relative "commands"
 
 module Bench
-  # Servers of the Rails application in bench/apps/rails, for bench/memory and bench/threads.
+  # Servers of the Rails application in bench/apps/rails, for bench/memory, bench/rails and bench/threads.
   module RailsServer
     APP = File.join(Build::ROOT, "bench/apps/rails/app.ru")
     GEMFILE = File.join(Build::ROOT, "bench/peers/rails/Gemfile")
@@ -21,16 +22,17 @@ module Bench
       Build.bundle(GEMFILE)
     end
 
-    # Yields the ProcessGroup and the address. name: "bontebok" or "puma". waits: how much longer
-    # requests wait for the database than they usually do. options: of Bontebok.
+    # Yields the ProcessGroup and the address. name: a method of RailsCommands. waits: how much longer requests wait for
+    # the database than they usually do. options: more arguments of the command.
     def serve(name, dir, workers:, threads:, waits: 1, options: [])
       @number = @number.to_i + 1
       address = Load.address("unix", dir, @number)
       log = File.join(dir, "#{@number}.log")
       env = { "RACK_ENV" => "production", "RAILS_ENV" => "production", "BENCH_WAITS" => waits.to_s,
+              "WEB_CONCURRENCY" => workers.to_s,
               "DATABASE_URL" => "sqlite3:#{dir}/database.sqlite3", **Build.gems_of(GEMFILE) }
-      server = ProcessGroup.new(["bundle", "exec", *command(name, address, workers, threads), *options, APP],
-                                env: env, address: address, core: cores, log: log)
+      command = ["bundle", "exec", *RailsCommands.public_send(name, address, workers, threads), *options, APP]
+      server = ProcessGroup.new(command, env: env, address: address, core: cores, log: log)
       server.ready?(BOOT_SECONDS) || abort("#{name} does not start: #{File.read(log)}")
       yield server, address
     ensure
@@ -46,17 +48,8 @@ module Bench
       sleep 0.1 until Load.run(address, "-n", 1, path: "/ready", core: cores).failed.zero?
     end
 
-    def command(name, address, workers, threads)
-      if name == "puma"
-        return ["puma", "-q", "-e", "production", "-w", workers.to_s, "--preload", "-t", "#{threads}:#{threads}",
-                "-b", "unix://#{address}"]
-      end
-      [File.join(Build::ROOT, "exe/bontebok"), "-w", workers.to_s, "-t", threads.to_s, "-E", "production",
-       "-l", "unix:#{address}"]
-    end
-
     def cores = File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1]
 
-    private_class_method :command, :cores
+    private_class_method :cores
   end
 end

@@ -17,6 +17,7 @@ module Bench
       def strike(run)
         sockets = Array.new(readers) { run.ask("/large", receive_buffer: RECEIVE_BUFFER) }
         run.every(1) { sockets.select! { |socket| read(socket) } }
+        run.notes << "#{readers - sockets.size} of these clients reset"
       end
 
       private

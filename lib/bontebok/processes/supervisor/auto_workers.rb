@@ -13,7 +13,7 @@ module Bontebok
       # processes, and for applications that grow more than the one that was measured.
       SHARE = 0.8
       # The part of the shared memory that a worker changes while it serves requests, so that it then has a copy of its
-      # own: at most 0.34 after 10,000 requests of a Rails application (bench/memory).
+      # own: at most 0.39 after 10,000 requests of a Rails application (bench/memory).
       GROWTH = 0.4
 
       # The memory of a generation in bytes. shared: what its processes have together. own: what the first worker has
