@@ -115,10 +115,11 @@ module Bontebok
       !worker.deadline.nil? && worker.deadline <= Clock.now
     end
 
-    # Workers that only wait for hijacked connections and streams get more time.
+    # Workers that only wait for hijacked connections and streams get more time. A worker that is not on the scoreboard
+    # any more ends, perhaps after such a wait.
     def spare(workers)
-      waiting = @worker_links.waiting
-      workers.each { |worker| worker.deadline = worker.last if waiting.include?(worker.pid) }
+      serving = @worker_links.pids - @worker_links.waiting
+      workers.each { |worker| worker.deadline = worker.last unless serving.include?(worker.pid) }
     end
 
     def retire(worker)

@@ -28,6 +28,18 @@ class AdoptedWorkersHijackTest < Support::TestCase
     assert_killed waiting
   end
 
+  # A worker gives its lanes back when its process ends, after the wait.
+  def test_a_worker_that_ends_is_not_killed_with_the_late_ones
+    ends, late = adopt_workers(2, waiting: 0)
+    @adopted.keep(0)
+    @scoreboard.pids = [late]
+    pass(GRACE)
+    assert_killed late
+    assert_spared ends
+    pass(LIMIT - GRACE)
+    assert_killed ends
+  end
+
   # hijack_timeout of the worker itself has begun before.
   def test_the_time_of_a_worker_that_is_leaving_begins_with_its_adoption
     pid = start(1).last
