@@ -48,15 +48,20 @@ module Bontebok
 
         # True if the worker has ended, also if its master does not know it yet.
         def ended?(worker)
-          Process.kill(0, worker)
           File.read("/proc/#{worker}/stat").rpartition(")").last.split.first == "Z"
-        rescue Errno::ESRCH
-          true
-        rescue SystemCallError # the process has another user, or /proc does not show it
-          false
+        rescue SystemCallError # the process has gone, or /proc does not show it
+          gone?(worker)
         end
 
         private
+
+        def gone?(pid)
+          Process.kill(0, pid) != 1
+        rescue Errno::EPERM
+          false
+        rescue Errno::ESRCH
+          true
+        end
 
         def exact(pids)
           memories = pids.map { |pid| ProcessMemory.read("/proc/#{pid}/smaps_rollup") }

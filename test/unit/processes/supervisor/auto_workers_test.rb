@@ -61,6 +61,16 @@ class AutoWorkersTest < Support::TestCase
     assert_nil AutoWorkers.measure((2**22) + 1) # no process has this number
   end
 
+  # A process that is not waited for is a zombie.
+  def test_a_process_that_has_ended_is_told_from_one_that_proc_does_not_show
+    pid = Process.spawn("true")
+    eventually("the end of the process") { AutoWorkers.ended?(pid) }
+    Process.wait(pid)
+    assert AutoWorkers.ended?(pid)
+    refute AutoWorkers.ended?(Process.pid)
+    File.stub(:read, ->(path) { raise Errno::ENOENT, path }) { refute AutoWorkers.ended?(Process.pid) }
+  end
+
   # As in a container, if the server is started as root and has the option `user`.
   def test_without_the_right_to_read_more_the_resident_memory_counts
     sizes = { Process.pid => 90, Process.ppid => 30 }.transform_values { |size| size * MEGABYTE }
