@@ -55,7 +55,9 @@ module Bench
       def dot(left, top, fill) = element("circle", { cx: left, cy: top, r: 2.5, fill: fill })
 
       # At the lower edge. states: { name => opacity }, or such pairs.
-      def legend(states, left: self.class::LEFT, base: HEIGHT - 14)
+      def legend(states)
+        left = self.class::LEFT
+        base = HEIGHT - 14
         states.each do |state, opacity|
           box(left, base - 10, 22, 11, fill: @theme.faint, opacity: opacity)
           text(left + 28, base, state, size: 12, fill: @theme.faint)

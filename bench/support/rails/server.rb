@@ -39,6 +39,18 @@ module Bench
       server&.finish
     end
 
+    # Starts the servers, one after the other, then calls the block. servers: { title => [name, threads, *options] }.
+    # started: called with the title, the ProcessGroup and the address of each.
+    def serve_all(dir, servers, started, **settings, &block)
+      (title, (name, threads, *options)), *others = servers.to_a
+      return yield unless title
+
+      serve(name, dir, threads: threads, options: options, **settings) do |server, address|
+        started.call(title, server, address)
+        serve_all(dir, others, started, **settings, &block)
+      end
+    end
+
     # Returns the result of the load tool.
     def load(address, *arguments)
       Load.run(address, *arguments, *API, path: PAGES, core: cores)
