@@ -4,8 +4,8 @@
  *
  *   core_host [--io-thread] unix:/path|PORT          SIGTERM: graceful stop
  *
- * --io-thread: adds an I/O thread, and a scoreboard (shared memory with a slot for each serving thread).
- * Workers in Ruby have both.
+ * --io-thread: adds an I/O thread, a scoreboard (shared memory with a slot for each serving thread), and metrics
+ * (totals). Workers in Ruby have all three.
  */
 #include "bontebok.h"
 
@@ -92,6 +92,9 @@ static void add_io_thread(struct bb_worker *worker)
     struct bb_scoreboard *scoreboard;
     if (bb_scoreboard_new(&scoreboard, 1) != BB_OK) fail("scoreboard");
     bb_worker_scoreboard(worker, scoreboard);
+    struct bb_metrics *metrics;
+    if (bb_metrics_new(&metrics, 1) != BB_OK) fail("metrics");
+    bb_worker_metrics(worker, metrics, 1, 1);
     if (bb_worker_start_io_thread(worker) != BB_OK) fail("I/O thread");
 }
 

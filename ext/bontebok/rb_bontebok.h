@@ -40,11 +40,18 @@ struct bbr_scoreboard {
     unsigned holders;
 };
 
+/* The core's metrics, as above. */
+struct bbr_metrics {
+    struct bb_metrics *core;
+    unsigned holders;
+};
+
 /* The core's worker, and how many Ruby objects hold it. The GC frees objects in any order, but the lanes must
  * be freed before the worker. So the last holder frees the worker. */
 struct bbr_worker {
     struct bb_worker *core;
     struct bbr_scoreboard *scoreboard, *counter; /* held; NULL: there is none */
+    struct bbr_metrics *metrics;                 /* held; NULL: there are none */
     pid_t pid;
     unsigned holders;
     /* The GVL guards all fields below. */
@@ -334,6 +341,11 @@ VALUE bbr_stop_serving(VALUE argument);
 struct bbr_scoreboard *bbr_scoreboard_hold(VALUE object);
 void bbr_scoreboard_release(struct bbr_scoreboard *scoreboard);
 
+/* ---- rb_metrics.c: the same for the class Metrics ---- */
+
+struct bbr_metrics *bbr_metrics_hold(VALUE object);
+void bbr_metrics_release(struct bbr_metrics *metrics);
+
 /* ---- rb_settings.c, rb_worker.c ---- */
 
 /* The settings of a Hash or nil. Its keys are those of SETTINGS, and the names of the texts. */
@@ -362,6 +374,7 @@ void bbr_init_failed(void);
 void bbr_init_serve(void);
 void bbr_init_lane_time(VALUE core);
 void bbr_init_scoreboard(VALUE core);
+void bbr_init_metrics(VALUE core);
 void bbr_init_worker(VALUE core);
 void bbr_init_lane(VALUE core);
 void bbr_init_env(void);

@@ -42,6 +42,7 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_stream(core);
     bbr_init_hijack();
     bbr_init_scoreboard(core);
+    bbr_init_metrics(core);
     bbr_init_worker(core);
     bbr_init_serve();
     bbr_init_lane(core);

@@ -165,6 +165,7 @@ static VALUE serve_requests(VALUE argument)
     struct bbr_exchange *exchange = (struct bbr_exchange *)argument;
     struct bbr_lane *lane = exchange->lane;
     int code;
+    bb_lane_show_thread(lane->core);
     while ((code = bb_lane_next(lane->core, &exchange->request)) != BB_DRAINED) {
         if (code == BB_OK)
             serve_request(exchange);

@@ -74,6 +74,7 @@ void bbr_worker_release(struct bbr_worker *worker)
     bool freed = worker->pid != getpid() || bb_worker_free(worker->core) == BB_OK;
     if (freed && worker->scoreboard) bbr_scoreboard_release(worker->scoreboard);
     if (freed && worker->counter) bbr_scoreboard_release(worker->counter);
+    if (freed && worker->metrics) bbr_metrics_release(worker->metrics);
     free(worker);
 }
 
@@ -186,6 +187,26 @@ static VALUE worker_scoreboard(int argc, VALUE *argv, VALUE self)
     worker->counter = bbr_scoreboard_hold(counter);
     bb_worker_scoreboard(worker->core, worker->scoreboard->core);
     bb_worker_queue_counter(worker->core, worker->counter->core);
+    return Qnil;
+}
+
+/* metrics(metrics, number, generation): lets this worker's lanes count. The metrics have as many lanes as the
+ * scoreboard. Call this before start_io_thread and the first lane. */
+static VALUE worker_metrics(VALUE self, VALUE metrics, VALUE number, VALUE generation)
+{
+    struct bbr_worker *worker = face_of(self)->worker;
+    unsigned own = NUM2UINT(number), of = NUM2UINT(generation);
+    if (worker->metrics) rb_raise(rb_eRuntimeError, "the worker has metrics already");
+    worker->metrics = bbr_metrics_hold(metrics);
+    bb_worker_metrics(worker->core, worker->metrics->core, own, of);
+    return Qnil;
+}
+
+/* count_gc(runs, time): adds garbage collections to the worker's totals. time: us. */
+static VALUE worker_count_gc(VALUE self, VALUE runs, VALUE time)
+{
+    uint64_t added = NUM2ULL(runs), us = NUM2ULL(time);
+    bb_worker_count_gc(face_of(self)->worker->core, added, us);
     return Qnil;
 }
 
@@ -354,6 +375,8 @@ void bbr_init_worker(VALUE core)
     rb_define_method(class, "listen", worker_listen, 3);
     rb_define_method(class, "share_queue", worker_share_queue, 2);
     rb_define_method(class, "scoreboard", worker_scoreboard, -1);
+    rb_define_method(class, "metrics", worker_metrics, 3);
+    rb_define_method(class, "count_gc", worker_count_gc, 2);
     rb_define_method(class, "start_io_thread", worker_start_io_thread, 0);
     rb_define_method(class, "alarm", worker_alarm, 0);
     rb_define_method(class, "overdue?", worker_overdue, 0);

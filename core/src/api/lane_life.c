@@ -18,6 +18,23 @@ static int prepare_set(struct bb_lane *lane)
     return code;
 }
 
+/* A lane without a slot counts in the common block. */
+static void begin_to_count(struct bb_lane *lane)
+{
+    struct bb_worker *worker = lane->worker;
+    struct bb__counts *counts = &lane->context.counts;
+    if (counts->metrics && lane->intake.slot)
+        counts->own =
+            bb__metrics_begin(counts->metrics, bb__scoreboard_number(worker->scoreboard, lane->intake.slot),
+                              worker->metrics.number, worker->metrics.generation);
+    bb__sample_init(&lane->sample, counts);
+}
+
+void bb_lane_show_thread(struct bb_lane *lane)
+{
+    if (!bb__worker_is_inert(lane->worker)) bb__metrics_show_thread(lane->context.counts.own);
+}
+
 int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
 {
     if (bb__worker_is_inert(worker)) return BB_DRAINED;
@@ -36,6 +53,7 @@ int bb_lane_new(struct bb_lane **created, struct bb_worker *worker)
         return code;
     }
     if (worker->scoreboard) lane->intake.slot = bb__scoreboard_claim(worker->scoreboard);
+    begin_to_count(lane);
     bb__worker_add_lane(worker, &lane->intake);
     lane->was_added = true;
     bb__lane_listen(lane);
@@ -71,7 +89,10 @@ void bb_lane_free(struct bb_lane *lane)
     }
     if (lane->accept.listening && !inert) bb__worker_lane_stops(lane->worker);
     if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, &lane->intake);
-    if (!inert) bb__scoreboard_give_back(lane->intake.slot);
+    if (!inert) {
+        bb__metrics_end(lane->context.counts.own);
+        bb__scoreboard_give_back(lane->intake.slot);
+    }
     bb__conn_set_close(&lane->set);
     bb__wakeup_close(&lane->intake.wakeup);
     bb__buf_free(&lane->reply.staged);

@@ -2,6 +2,7 @@
 #include "conn/conn_probe.h"
 #include "http/h1_scan.h"
 #include "io_thread/io_thread.h"
+#include "lane/lane.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -128,6 +129,18 @@ int bb_access_log_check(const struct bb_settings *settings, char fault[BB_FAULT_
 int bb_worker_start_io_thread(struct bb_worker *worker)
 {
     return bb__worker_is_inert(worker) || worker->io ? BB_OK : bb__io_start(worker);
+}
+
+/* The worker's totals of garbage collections are in the block of its first lane. */
+void bb_worker_count_gc(struct bb_worker *worker, uint64_t runs, uint64_t time)
+{
+    if (bb__worker_is_inert(worker)) return;
+    pthread_mutex_lock(&worker->lock);
+    const struct bb__counts *counts =
+        worker->lanes ? &bb__first_lane(worker)->context.counts : &worker->metrics.counts;
+    bb__count(counts, BB_COUNT_GC_RUNS, runs);
+    bb__count(counts, BB_COUNT_GC_TIME, time);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 int bb_worker_free(struct bb_worker *worker)

@@ -26,6 +26,7 @@
 #include "conn/unbuffered.h"
 #include "http/h1_body.h"
 #include "http/h1_head.h"
+#include "metrics/metrics.h"
 #include "sockets/sock.h"
 #include "system/response_spool.h"
 #include "system/spool.h"
@@ -190,6 +191,7 @@ struct bb__conn_context {
     struct bb__timeouts *timeouts; /* timeouts of the lane whose connections are handled now */
     struct bb__event_ring events;
     struct bb__reports *reports; /* of the worker (conn_report.h) */
+    struct bb__counts counts;
     uint64_t now; /* bb__clock_ms(), read by bb_lane_next() and bb_reply_end(), and by the I/O thread */
     struct bb__access_log *log;                 /* NULL: there is no access log */
     const struct bb__conn_admission *admission; /* NULL: no limits on waiting requests */

@@ -56,13 +56,18 @@ static bool is_alive(const struct bb_scoreboard *scoreboard, uint64_t limit, uin
 }
 
 /* If both paths are the same, the path is ready_path. */
+static enum bb_probe probe_of(const struct bb__conn_context *context)
+{
+    return is(&context->head.path, context->settings->ready_path) ? BB_PROBE_READY : BB_PROBE_LIVE;
+}
+
 static int status_of(const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
     const struct bb_scoreboard *scoreboard = context->admission->scoreboard;
     const struct bb_head *head = &context->head;
     if (!is(&head->method, "GET") && !is(&head->method, "HEAD")) return 405;
-    bool good = is(&head->path, settings->ready_path)
+    bool good = probe_of(context) == BB_PROBE_READY
                     ? !bb__scoreboard_is_draining(scoreboard)
                     : is_alive(scoreboard, settings->worker_timeout, context->now);
     return good ? 200 : 503;
@@ -71,6 +76,7 @@ static int status_of(const struct bb__conn_context *context)
 enum bb__conn_next bb__conn_answer_probe(struct bb__conn *conn, struct bb__conn_context *context)
 {
     const struct bb__h1_error response = {.status = status_of(context), .head_method = conn->head_method};
+    if (response.status != 405) bb__count_probe(&context->counts, probe_of(context), response.status == 200);
     if (context->head.chunked || context->head.content_length > 0)
         return bb__conn_reject_with(conn, context, &response);
     (void)bb__conn_serve(conn, context);

@@ -14,6 +14,7 @@ enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_c
                                         const struct bb__h1_error *error)
 {
     if (context->log) bb__conn_log_rejected(conn, context, error);
+    bb__count(&context->counts, bb__counter_of_status(error->status), 1);
     conn->keep_alive = false;
     conn->linger = true;
     bb__buf_pool_put(&context->buf_pool, &conn->in);
@@ -44,6 +45,7 @@ enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context
     error.keep_alive = may_keep_alive(conn, context);
     error.minor_version = context->head.minor_version;
     if (context->log) bb__conn_log_rejected(conn, context, &error);
+    bb__count(&context->counts, bb__counter_of_status(error.status), 1);
     conn->keep_alive = error.keep_alive;
     conn->large = false;
     if (bb__h1_reply_error(&conn->out, &error, &context->date, context->settings->server_name) != BB_OK)

@@ -26,6 +26,7 @@ struct bb__h1_error bb__conn_report(const struct bb__conn *conn, struct bb__conn
     note_due(reports, pace, context->now);
     pthread_mutex_unlock(&reports->lock);
     context->events.left_out = own;
+    if (facts->status > 0) bb__count_rejection(&context->counts, facts->name);
     return (struct bb__h1_error){.status = facts->status, .reason = reason, .head_method = conn->head_method};
 }
 

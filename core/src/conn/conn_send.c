@@ -199,6 +199,7 @@ int bb__conn_say_continue(struct bb__conn *conn, struct bb__conn_context *contex
 {
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     if (bb__buf_append(&conn->out, interim, sizeof interim - 1) != BB_OK) return BB_EGONE;
+    bb__count(&context->counts, BB_COUNT_RESPONSES_1XX, 1);
     int code = bb__conn_flush(conn, context);
     conn->want = code == BB_AGAIN ? BB_INTEREST_READ | BB_INTEREST_WRITE : BB_INTEREST_READ;
     return code == BB_EGONE ? BB_EGONE : BB_OK;

@@ -123,6 +123,7 @@ int bb__unbuffered_read(struct bb__unbuffered *body, int fd, const struct bb_set
         code = bb__buf_len(&body->rest) > 0 ? take_rest(body, settings->max_body, bytes, len, got)
                                             : receive(body, fd, settings, bytes, len, got);
     }
+    body->given += *got;
     return code;
 }
 

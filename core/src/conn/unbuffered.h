@@ -17,6 +17,7 @@ struct bb__unbuffered {
     struct bb__body decoder;
     struct bb__buf rest;    /* bytes that have come, but are not decoded */
     uint64_t received;      /* bytes on the wire, with the framing of chunks */
+    uint64_t given;         /* bytes, decoded, that the host has read */
     uint64_t waited;        /* ms that the host has waited for the client */
     uint64_t stalled;       /* ms of `waited` since bytes last came */
     uint64_t asked_at;      /* ms, when a read found no bytes; 0: the last read found bytes */

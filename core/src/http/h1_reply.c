@@ -12,9 +12,6 @@
  * Connection and the empty line. This is their maximum length, without the server's name. */
 #define OWN_FIELDS_MAX 192
 
-/* Maximum number of digits of a uint64_t. */
-#define DIGITS_MAX 20
-
 int bb__h1_reply_start(struct bb__h1_reply *reply, struct bb__buf *out, int status)
 {
     reply->has_length = reply->has_date = reply->has_server = reply->has_close = reply->has_chunked = false;
@@ -111,15 +108,11 @@ static char *put_server(char *to, const char *server, size_t len)
 
 static char *put_content_length(char *to, uint64_t length)
 {
-    char digits[DIGITS_MAX];
-    char *first = digits + sizeof digits;
-    do {
-        *--first = (char)('0' + length % 10);
-        length /= 10;
-    } while (length > 0);
     to = BB_PUT_LITERAL(to, "Content-Length: ");
-    to = bb__put(to, first, (size_t)(digits + sizeof digits - first));
-    return BB_PUT_LITERAL(to, "\r\n");
+    char *end = to + 1;
+    for (uint64_t rest = length / 10; rest > 0; rest /= 10) end++;
+    for (char *digit = end; digit > to; length /= 10) *--digit = (char)('0' + length % 10);
+    return BB_PUT_LITERAL(end, "\r\n");
 }
 
 /* Only error responses have this field, so sprintf() is fast enough. */
@@ -153,7 +146,7 @@ static char *put_upgrade(char *to, const struct bb__h1_reply *reply)
 int bb__h1_reply_head(struct bb__h1_reply *reply, struct bb__buf *out, uint64_t body_length,
                       struct bb__date *date, const char *server)
 {
-    size_t server_len = reply->has_server ? 0 : strlen(server);
+    size_t server_len = reply->has_server || server[0] == '\0' ? 0 : strlen(server);
     if (bb__buf_reserve(out, OWN_FIELDS_MAX + server_len) != BB_OK) return BB_ENOMEM;
 
     reply->framing = (uint8_t)choose_framing(reply, body_length);

@@ -73,6 +73,8 @@ static void respond(struct bb__io_thread *io, const struct bb_lane *lane)
         .status = 504, .reason = BB_REASON_REQUEST_TIMEOUT, .head_method = conn->head_method};
     struct bb__buf out = {0};
     size_t sent;
+    bb__count(&context->counts, BB_COUNT_RESPONSES_5XX, 1);
+    bb__count_rejection(&context->counts, bb__reasons[BB_REASON_REQUEST_TIMEOUT].name);
     if (context->log) bb__conn_log_overdue(conn, context, &error, &lane->request, duration_of(lane));
     if (bb__h1_reply_error(&out, &error, &context->date, context->settings->server_name) == BB_OK)
         (void)bb__sock_send(conn->fd, bb__buf_bytes(&out), bb__buf_len(&out), &sent);
@@ -81,8 +83,9 @@ static void respond(struct bb__io_thread *io, const struct bb_lane *lane)
 }
 
 /* Called if a part of the response was sent. The shutdown shows the client that the rest is missing. */
-static void cut(struct bb__conn *conn)
+static void cut(const struct bb__io_thread *io, struct bb__conn *conn)
 {
+    bb__count(&io->context.counts, BB_COUNT_ABORTED, 1);
     (void)shutdown(conn->fd, SHUT_RDWR);
 }
 
@@ -132,8 +135,12 @@ void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane)
     if (!note_limits(io, lane)) return;
     enum bb__response_state now = take(lane);
     if (now == BB_RESPONSE_BY_IO) respond(io, lane);
-    if (now == BB_RESPONSE_CUT) cut(lane->current);
-    if (now != BB_RESPONSE_ENDED) bb__scoreboard_note_error(lane->intake.slot);
+    if (now == BB_RESPONSE_CUT) cut(io, lane->current);
+    if (now != BB_RESPONSE_ENDED) {
+        bb__scoreboard_note_error(lane->intake.slot);
+        bb__count_times(&io->context.counts, lane->request.queue_time,
+                        bb__elapsed(bb__clock_us(), lane->watched.since));
+    }
     tell(io, lane->current, now);
 }
 

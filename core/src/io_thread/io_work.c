@@ -125,6 +125,7 @@ void bb__io_go_on(struct bb__io_thread *io, struct bb_lane *lane)
     if (!bb__io_is_wanted(lane)) bb__io_limit(io, lane); /* else the host has ended its request in time */
     schedule(io, lane, more, again);
     if (io->context.draining) bb__lane_show_done(lane);
+    bb__conn_set_show(&lane->set, lane->context.counts.own);
     bb__io_let_go(lane);
 }
 

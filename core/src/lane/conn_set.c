@@ -34,6 +34,21 @@ void bb__conn_set_add(struct bb__conn_set *set, struct bb__conn *conn)
     atomic_fetch_add_explicit(set->process_count, 1, memory_order_relaxed);
 }
 
+void bb__conn_set_show(const struct bb__conn_set *set, struct bb__metrics_block *block)
+{
+    uint64_t waiting = 0;
+    if (!block) return;
+    for (int kind = BB_TIMEOUT_NONE + 1; kind < BB_TIMEOUT_KINDS; kind++) {
+        unsigned count = set->timeouts.kinds[kind].count;
+        atomic_store_explicit(&block->gauges[kind - 1], count, memory_order_relaxed);
+        waiting += count;
+    }
+    atomic_store_explicit(&block->gauges[BB_CONNECTION_SERVED], (unsigned)(set->count - waiting),
+                          memory_order_relaxed);
+}
+
+_Static_assert(BB_CONNECTION_DISK == (int)BB_TIMEOUT_DISK - 1, "the gauges have the order of the timeouts");
+
 struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
                                      unsigned listener, const struct bb__peer *peer)
 {
@@ -45,6 +60,7 @@ struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_c
     conn->listener = (uint8_t)listener;
     conn->peer = *peer;
     bb__conn_set_add(set, conn);
+    bb__count(&context->counts, BB_COUNT_ACCEPTED, 1);
     return conn;
 }
 
@@ -195,6 +211,7 @@ static bool pass_on(struct bb__conn_set *set, struct bb__conn_context *context, 
     set->shared_queue_is_full = code == BB_AGAIN;
     if (code == BB_ESYSTEM) (void)bb__conn_report(conn, context, BB_REASON_UNSENT, errno);
     if (code != BB_OK) return false;
+    bb__count(&context->counts, BB_COUNT_PASSED_ON, 1);
     bb__conn_set_end(set, context, conn, BB_CONN_END_ABANDON);
     return true;
 }

@@ -53,6 +53,10 @@ static inline void bb__conn_set_look(struct bb__conn_set *set, uint64_t now)
     set->due_back = now;
 }
 
+/* Shows in the lane's block what the connections wait for. For the owner of the set. block: NULL is
+ * allowed. */
+void bb__conn_set_show(const struct bb__conn_set *set, struct bb__metrics_block *block);
+
 /* Adds a connection. The set owns it from now on. */
 void bb__conn_set_add(struct bb__conn_set *set, struct bb__conn *conn);
 

@@ -183,6 +183,7 @@ static void tick(struct bb_lane *lane)
     struct bb__conn_context *context = &lane->context;
     context->now = bb__clock_ms();
     bb__conn_set_look(&lane->set, context->now);
+    if (context->now != lane->sample.tick) bb__conn_set_show(&lane->set, context->counts.own);
     if (!context->draining && bb__worker_drains(lane->worker)) bb__lane_begin_drain(lane);
     if (lane->accept.paused && context->now >= bb__lane_resumes(lane)) bb__lane_resume_accepting(lane);
     if (lane->canary.avoids_until > 0 && context->now >= lane->canary.avoids_until)
@@ -248,6 +249,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->request.queue_time =
             has_waited(lane, conn) ? bb__elapsed(bb__clock_us(), conn->wait.ready_at) : 0;
         if (lane->attends && !attend(lane)) return BB_EVENT;
+        bb__sample_begin(&lane->sample, lane->context.now, conn->wait.ready_at, lane->request.queue_time);
         if (lane->intake.slot)
             bb__scoreboard_begin(lane->intake.slot, lane->context.now, lane->request.queue_time);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
@@ -311,6 +313,7 @@ int bb_lane_wait(struct bb_lane *lane)
         return BB_OK;
     }
     if (atomic_load_explicit(&lane->intake.unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
+    bb__conn_set_show(&lane->set, lane->context.counts.own);
     atomic_store(&lane->intake.waiting, true);
     bb__scoreboard_set_idle(lane->intake.slot, true);
     do wait_for_events(lane);

@@ -9,6 +9,7 @@
 #include "http/h1_reply.h"
 #include "lane/conn_set.h"
 #include "lane/reply.h"
+#include "metrics/sample.h"
 #include "system/access_log.h"
 #include "system/set_owner.h"
 #include "worker/worker.h"
@@ -44,6 +45,8 @@ struct bb_lane {
     atomic_uint response; /* enum bb__response_state */
     uint64_t handed_out;  /* ms, when the host got the current request */
     bool attends;         /* an option needs attend() before the host gets a request */
+
+    struct bb__sample sample; /* the times of its requests */
 
     struct {                    /* lane.c: which connection is next */
         struct bb__conn *again; /* the connection served last, if its buffer has more bytes */

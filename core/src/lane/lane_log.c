@@ -25,13 +25,11 @@ void bb__lane_log_head(struct bb_lane *lane)
         bb__log_keep(log->format, &log->response, bb__buf_bytes(head), bb__buf_len(head));
 }
 
-static uint64_t body_length(const struct bb__lane_reply *reply)
+uint64_t bb__reply_other_length(const struct bb__lane_reply *reply)
 {
     switch (reply->encoder.framing) {
     case BB_FRAMING_NONE:
         return 0;
-    case BB_FRAMING_LENGTH:
-        return reply->encoder.content_length - reply->encoder.remaining;
     case BB_FRAMING_APP_CHUNKED:
     case BB_FRAMING_APP_DECODED:
         return bb__body_decoded(&reply->encoder.app_body);
@@ -80,7 +78,7 @@ void bb__lane_log_end(struct bb_lane *lane, bool aborted)
     struct bb__log_entry entry = {.head = &lane->request.head,
                                   .peer = lane->current->peer.address,
                                   .status = answered ? reply->encoder.status : 0,
-                                  .body_length = answered ? body_length(reply) : BB_LOG_UNKNOWN,
+                                  .body_length = answered ? bb__reply_body_length(reply) : BB_LOG_UNKNOWN,
                                   .duration = BB_LOG_UNKNOWN,
                                   .queued = BB_LOG_UNKNOWN,
                                   .proxy_queued = proxy > 0 ? proxy : BB_LOG_UNKNOWN,

@@ -228,6 +228,29 @@ static int add_end(struct bb_lane *lane, struct run *run)
     return last.len > 0 ? add_span(lane, run, &last) : BB_OK;
 }
 
+/* Whether this part is the rest of a body with a Content-Length, and is small. Most bodies are. */
+static bool is_small_rest(const struct bb_lane *lane, const struct bb_slice *part)
+{
+    const struct bb__lane_reply *reply = &lane->reply;
+    return reply->encoder.framing == BB_FRAMING_LENGTH && reply->encoder.remaining == part->len &&
+           !reply->ended && part->len > 0 && bb__buf_len(&reply->staged) + part->len <= STAGED_MAX &&
+           !bb__conn_has_unsent(lane->current);
+}
+
+static int write_small_rest(struct bb_lane *lane, const struct bb_slice *part, uint64_t *taken)
+{
+    struct run run;
+    run.count = run.chunk_head_count = run.bytes = 0;
+    int code = bb__buf_append(&lane->reply.staged, part->at, part->len);
+    if (code != BB_OK) return code;
+    *taken = part->len;
+    lane->reply.encoder.remaining = 0;
+    lane->reply.ended = true;
+    lane->reply.ended_as = BB_OK;
+    code = send_run(lane, &run);
+    return code == BB_OK && has_to_wait_at_the_end(lane) ? BB_AGAIN : code;
+}
+
 static int write_parts(struct bb_lane *lane, const struct bb_slice *parts, size_t count, bool last,
                        uint64_t *taken)
 {
@@ -265,7 +288,9 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
     if (!bb__lane_current(lane)) return BB_EGONE;
     if (lane->reply.failed != BB_OK) return lane->reply.failed;
     bb__reply_stop_gathering(lane);
-    int code = write_parts(lane, parts, count, last, taken);
+    int code = count == 1 && last && is_small_rest(lane, parts)
+                   ? write_small_rest(lane, parts, taken)
+                   : write_parts(lane, parts, count, last, taken);
     if (code < 0) lane->reply.failed = code;
     lane->reply.awaits_room = code == BB_AGAIN;
     lane->reply.body_length += *taken;
@@ -275,6 +300,26 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
 }
 
 /* ---- the end ---- */
+
+/* What the response counts as. A hijacked request has no response of the core. */
+static enum bb_counter counter_of(const struct bb_lane *lane)
+{
+    unsigned status = (unsigned)lane->reply.encoder.status;
+    return status == 0 ? BB_COUNT_HIJACKED : bb__counter_of_status(status);
+}
+
+/* Counts a request that has ended. Not called if the I/O thread has answered (io_limit.c). */
+static void count(struct bb_lane *lane, enum bb_counter counter)
+{
+    const struct bb__counts *counts = &lane->context.counts;
+    const struct bb__unbuffered *body = lane->current->unbuffered;
+    if (!counts->metrics) return;
+    uint64_t in = body ? body->given : lane->request.body_length, out = bb__reply_body_length(&lane->reply);
+    bb__count(counts, counter, 1);
+    if (in > 0) bb__count(counts, BB_COUNT_BYTES_IN, in);
+    if (out > 0) bb__count(counts, BB_COUNT_BYTES_OUT, out);
+    bb__sample_end(&lane->sample, lane->context.now, lane->handed_out);
+}
 
 static void tidy_staged(struct bb_lane *lane)
 {
@@ -286,6 +331,8 @@ static void end_detached(struct bb_lane *lane)
 {
     tidy_staged(lane);
     if (lane->context.log) bb__lane_log_end(lane, false);
+    lane->context.now = bb__clock_ms();
+    count(lane, counter_of(lane));
     bb__lane_reclaim_set(lane, BB_THEN_FORGET);
 }
 
@@ -314,6 +361,7 @@ int bb_reply_end(struct bb_lane *lane)
     lane->context.now = bb__clock_ms(); /* the client's timeouts begin now */
     tidy_staged(lane);
     if (lane->context.log) bb__lane_log_end(lane, false);
+    count(lane, counter_of(lane));
     bb__lane_reclaim_set(lane, BB_THEN_GO_ON);
     return BB_OK;
 }
@@ -338,6 +386,7 @@ void bb_reply_abort(struct bb_lane *lane)
     lane->context.now = bb__clock_ms(); /* as in bb_reply_end() */
     bool answered = !bb__lane_stop_sending(lane), rejects = !answered && has_rejected_body(lane);
     if (lane->context.log && !answered && !rejects) bb__lane_log_end(lane, true);
+    if (!answered && !rejects) count(lane, BB_COUNT_ABORTED);
     lane->reply.sent = true;
     bb__lane_reclaim_set(lane, answered ? BB_THEN_CLOSE : rejects ? BB_THEN_REJECT : BB_THEN_RESET);
 }

@@ -72,6 +72,15 @@ struct bb__lane_reply {
     int failed; /* error of bb_reply_write(): bytes are missing, so no more may be sent */
 };
 
+/* Returns how many bytes of the body the response has so far, without its framing. */
+uint64_t bb__reply_other_length(const struct bb__lane_reply *reply); /* in lane_log.c */
+static inline uint64_t bb__reply_body_length(const struct bb__lane_reply *reply)
+{
+    return reply->encoder.framing == BB_FRAMING_LENGTH
+               ? reply->encoder.content_length - reply->encoder.remaining
+               : bb__reply_other_length(reply);
+}
+
 /* ---- reply_wait.c ---- */
 
 /* Notes that the client has just taken bytes. */

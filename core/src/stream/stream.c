@@ -35,6 +35,7 @@ struct bb_stream {
     struct bb__buf unread;       /* bytes that came before the stream began */
     struct bb__unbuffered *body; /* the request's body, if it is unbuffered; else NULL */
     uint64_t body_length;
+    uint64_t counted;      /* bytes of the body that the lane counts */
     struct {               /* while the socket takes no more */
         uint64_t since;    /* ms, when `out` began to wait; 0: it does not wait */
         uint64_t progress; /* ms, when the client last took bytes */
@@ -103,10 +104,10 @@ bool bb__stream_is_complete(const struct bb_stream *stream)
     return stream->ended && stream->failed == BB_OK && bb__buf_len(&stream->out) == 0 && stream->fd >= 0;
 }
 
-void bb__stream_facts(const struct bb_stream *stream, struct bb__h1_reply *encoder, uint64_t *body_length)
+void bb__stream_facts(struct bb_stream *stream, struct bb__h1_reply *encoder, uint64_t *body_length)
 {
     *encoder = stream->encoder;
-    *body_length = stream->body_length;
+    *body_length = stream->counted = stream->body_length;
 }
 
 bool bb_stream_is_upgrade(const struct bb_stream *stream)
@@ -294,7 +295,10 @@ static bool pass_on(const struct bb_stream *stream)
                             .in = stream->body ? stream->body->rest : stream->unread};
     bb__spool_start(&conn.spool);
     conn.peer = stream->peer;
-    return bb__conn_transfer(&conn, stream->worker->listen.addresses, &stream->worker->shared.queue) == BB_OK;
+    const struct bb_worker *worker = stream->worker;
+    if (bb__conn_transfer(&conn, worker->listen.addresses, &worker->shared.queue) != BB_OK) return false;
+    bb__count(&worker->metrics.counts, BB_COUNT_PASSED_ON, 1);
+    return true;
 }
 
 /* Returns whether the client may send more bytes. */
@@ -332,9 +336,18 @@ static void end_socket(const struct bb_stream *stream)
     }
 }
 
+static void count_bytes(const struct bb_stream *stream)
+{
+    const struct bb__counts *counts = &stream->worker->metrics.counts;
+    if (stream->body && stream->body->given > 0) bb__count(counts, BB_COUNT_BYTES_IN, stream->body->given);
+    if (stream->body_length > stream->counted)
+        bb__count(counts, BB_COUNT_BYTES_OUT, stream->body_length - stream->counted);
+}
+
 void bb_stream_free(struct bb_stream *stream)
 {
     if (!stream) return;
+    count_bytes(stream);
     end_socket(stream);
     bb__buf_free(&stream->out);
     bb__buf_free(&stream->unread);

@@ -21,7 +21,7 @@ struct bb__unbuffered *bb__stream_take_body(struct bb_stream *stream);
 bool bb__stream_is_complete(const struct bb_stream *stream);
 
 /* Copies the state of the encoder, and the number of body bytes. */
-void bb__stream_facts(const struct bb_stream *stream, struct bb__h1_reply *encoder, uint64_t *body_length);
+void bb__stream_facts(struct bb_stream *stream, struct bb__h1_reply *encoder, uint64_t *body_length);
 
 /* Returns how fast the client takes bytes, in bytes per second, as bb__conn_taking_rate(). */
 uint64_t bb__stream_taking_rate(const struct bb_stream *stream);

@@ -90,6 +90,13 @@ struct bb_scoreboard {
 struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard);
 void bb__scoreboard_give_back(struct bb__slot *slot);
 
+/* Returns the number of a slot. */
+static inline unsigned bb__scoreboard_number(const struct bb_scoreboard *scoreboard,
+                                             const struct bb__slot *slot)
+{
+    return (unsigned)(slot - scoreboard->slots);
+}
+
 /* Returns how many lanes of other processes are idle and would take a request. Counts up to `most`. */
 unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, int own_pid, unsigned most);
 

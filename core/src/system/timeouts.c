@@ -20,6 +20,7 @@ void bb__timeout_clear(struct bb__timeouts *timeouts, struct bb__timeout *timeou
         timeout->next->previous = timeout->previous;
     else
         timeouts->kinds[timeout->kind].last = timeout->previous;
+    timeouts->kinds[timeout->kind].count--;
     timeout->previous = timeout->next = NULL;
     timeout->kind = BB_TIMEOUT_NONE;
 }
@@ -38,6 +39,7 @@ void bb__timeout_set(struct bb__timeouts *timeouts, struct bb__timeout *timeout,
     else
         timeouts->kinds[kind].first = timeout;
     timeouts->kinds[kind].last = timeout;
+    timeouts->kinds[kind].count++;
 }
 
 struct bb__timeout *bb__timeout_take_due(struct bb__timeouts *timeouts, uint64_t now)

@@ -29,6 +29,7 @@ struct bb__timeouts {
     struct {
         struct bb__timeout *first, *last;
         uint64_t duration; /* ms; 0: timeouts of this kind are never due */
+        unsigned count;    /* timeouts of this kind that are set */
     } kinds[BB_TIMEOUT_KINDS];
 };
 

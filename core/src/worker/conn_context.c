@@ -33,6 +33,7 @@ int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *wo
         .scratch = malloc(BB_SCRATCH_SIZE),
         .admission = worker->scoreboard && needs_admission(settings) ? &worker->admission : NULL,
         .reports = &worker->reports,
+        .counts = worker->metrics.counts,
         .ports = worker->listen.ports,
         .addresses = worker->listen.addresses,
         .listeners = &worker->listen.numbers,

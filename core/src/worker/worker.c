@@ -119,6 +119,14 @@ int bb_worker_share_queue(struct bb_worker *worker, int in, int out)
     return BB_OK;
 }
 
+void bb_worker_metrics(struct bb_worker *worker, struct bb_metrics *metrics, unsigned number,
+                       unsigned generation)
+{
+    worker->metrics.counts.metrics = metrics;
+    worker->metrics.number = number;
+    worker->metrics.generation = generation;
+}
+
 void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreboard)
 {
     worker->scoreboard = scoreboard;

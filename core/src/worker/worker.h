@@ -9,6 +9,7 @@
 #include "conn/conn_admission.h"
 #include "conn/conn_report.h"
 #include "log/log_format.h"
+#include "metrics/metrics.h"
 #include "system/log_sink.h"
 #include "system/scoreboard.h"
 #include "system/shared_queue.h"
@@ -73,6 +74,10 @@ struct bb_worker {
     struct bb__conn_admission admission;
     struct bb__io_link *io;           /* link to the I/O thread; NULL: there is none */
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
+    struct {
+        struct bb__counts counts;    /* of the threads that are no lanes */
+        unsigned number, generation; /* see bb_worker_metrics() */
+    } metrics;
     int pid;
     unsigned process_generation; /* value of bb__process_generation when the worker was made */
     /* Guards the fields listen, lanes, aside, accept_paused, queued, lingering and events. A thread also

@@ -43,6 +43,8 @@ static bool pass_on(const struct bb_worker *worker, const struct bb__queued *que
     bb__spool_start(&conn.spool);
     conn.peer = queued->peer;
     if (bb__conn_transfer(&conn, worker->listen.addresses, &worker->shared.queue) != BB_OK) return false;
+    bb__count(&worker->metrics.counts, BB_COUNT_ACCEPTED, 1);
+    bb__count(&worker->metrics.counts, BB_COUNT_PASSED_ON, 1);
     bb__sock_abandon(queued->fd);
     return true;
 }

@@ -17,13 +17,14 @@ module Lint
       http: Layer.new(may: %i[base], libc: PURE_LIBC),
       log: Layer.new(may: %i[base], libc: PURE_LIBC),
       sockets: Layer.new(may: %i[base]),
-      system: Layer.new(may: %i[base log sockets]),
-      conn: Layer.new(may: %i[base http log sockets system], never: %w[sockets/poller.h]),
-      worker: Layer.new(may: %i[base http log sockets system conn]),
-      lane: Layer.new(may: %i[base http log sockets system conn worker]),
-      stream: Layer.new(may: %i[base http log sockets system conn worker lane]),
-      io_thread: Layer.new(may: %i[base http log sockets system conn worker lane]),
-      api: Layer.new(may: %i[base http log sockets system conn worker lane stream io_thread])
+      metrics: Layer.new(may: %i[base]),
+      system: Layer.new(may: %i[base log sockets metrics]),
+      conn: Layer.new(may: %i[base http log sockets metrics system], never: %w[sockets/poller.h]),
+      worker: Layer.new(may: %i[base http log sockets metrics system conn]),
+      lane: Layer.new(may: %i[base http log sockets metrics system conn worker]),
+      stream: Layer.new(may: %i[base http log sockets metrics system conn worker lane]),
+      io_thread: Layer.new(may: %i[base http log sockets metrics system conn worker lane]),
+      api: Layer.new(may: %i[base http log sockets metrics system conn worker lane stream io_thread])
     }.freeze
 
     # For each directory of lib/bontebok: the directories whose files it may require. Every file may require the files

@@ -1,0 +1,19 @@
+/* memory_file.h: files in memory (memfd_create(2)) that processes map. They are sealed: nobody can change
+ * their size, because a process that reads behind the end of a file is killed (SIGBUS). Used by the
+ * scoreboard and the metrics. Systems without memfd_create have none: the functions fail with ENOSYS. */
+#ifndef BB_MEMORY_FILE_H
+#define BB_MEMORY_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Makes a file of this size, mode 0600, which begins with the bytes of `start`; the rest is 0. Returns the
+ * descriptor, which is close-on-exec, or BB_ESYSTEM with errno. EFBIG: RLIMIT_FSIZE does not allow the
+ * size. */
+int bb__memory_file(const char *name, size_t size, const void *start, size_t len);
+
+/* Reads the first `len` bytes of a file, and its size. BB_OK; BB_ELAYOUT: the file is shorter, or not sealed;
+ * BB_ESYSTEM. */
+int bb__memory_file_read(int fd, void *start, size_t len, uint64_t *size);
+
+#endif

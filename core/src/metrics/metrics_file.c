@@ -1,0 +1,76 @@
+/* metrics_file.c: the memory of the metrics, which processes share by fork or as a file. See metrics.h, and
+ * bontebok_metrics.h for the contracts. */
+#include "metrics/memory_file.h"
+#include "metrics/metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t size_of(unsigned count)
+{
+    return sizeof(struct bb__metrics_memory) + count * sizeof(struct bb__metrics_block);
+}
+
+static struct bb__metrics_layout layout_of(unsigned count)
+{
+    return (struct bb__metrics_layout){"bontebok totals", BB_METRICS_LAYOUT,
+                                       sizeof(struct bb__metrics_memory), sizeof(struct bb__metrics_block),
+                                       count};
+}
+
+static int map(struct bb_metrics **metrics, unsigned count, bool writable, int flags, int fd)
+{
+    struct bb_metrics *made = malloc(sizeof *made);
+    if (!made) return BB_ENOMEM;
+    int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *memory = mmap(NULL, size_of(count), access, flags, fd, 0);
+    if (memory == MAP_FAILED) {
+        free(made);
+        return BB_ESYSTEM;
+    }
+    *made = (struct bb_metrics){memory, count, writable};
+    *metrics = made;
+    return BB_OK;
+}
+
+int bb_metrics_new(struct bb_metrics **metrics, unsigned lanes)
+{
+    if (map(metrics, lanes, true, MAP_SHARED | MAP_ANONYMOUS, -1) != BB_OK) return BB_ENOMEM;
+    (*metrics)->memory->layout = layout_of(lanes);
+    return BB_OK;
+}
+
+void bb_metrics_free(struct bb_metrics *metrics)
+{
+    if (!metrics) return;
+    (void)munmap(metrics->memory, size_of(metrics->count));
+    free(metrics);
+}
+
+int bb_metrics_file(unsigned lanes)
+{
+    const struct bb__metrics_layout layout = layout_of(lanes);
+    return bb__memory_file("bontebok-metrics", size_of(lanes), &layout, sizeof layout);
+}
+
+int bb_metrics_attach(struct bb_metrics **metrics, int fd)
+{
+    struct bb__metrics_layout found;
+    uint64_t size;
+    int code = bb__memory_file_read(fd, &found, sizeof found, &size);
+    if (code != BB_OK) return code;
+    const struct bb__metrics_layout expected = layout_of(found.count);
+    if (memcmp(&found, &expected, sizeof found) != 0 || size != size_of(found.count)) return BB_ELAYOUT;
+    int mode = fcntl(fd, F_GETFL);
+    if (mode < 0) return BB_ESYSTEM;
+    return map(metrics, found.count, (mode & O_ACCMODE) != O_RDONLY, MAP_SHARED, fd);
+}
+
+bool bb_metrics_is_writable(const struct bb_metrics *metrics)
+{
+    return metrics->writable;
+}
