@@ -245,9 +245,18 @@ static void rest(struct bb__io_thread *io, int error)
     (void)nanosleep(&pause, NULL);
 }
 
+/* The name in top -H and ps -L. Otherwise the thread has the name of the thread that has created it. */
+static void name_thread(void)
+{
+#if defined(__linux__) && defined(_GNU_SOURCE)
+    (void)pthread_setname_np(pthread_self(), "bontebok io");
+#endif
+}
+
 static void *run(void *argument)
 {
     struct bb__io_thread *io = argument;
+    name_thread();
     while (!atomic_load(&io->ends)) {
         look(io);
         int wait = wait_time(io);

@@ -1,10 +1,15 @@
 /* io_start_test.c: the start of a worker, its I/O thread and its lanes. If the start fails, errno has the
  * reason. */
+#include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -52,6 +57,40 @@ static void test_the_stack_has_at_least_the_size_of_other_threads(void **state)
     bb_worker_free(worker);
 }
 
+static bool is_named(const char *id, const char *name)
+{
+    char path[300], text[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%s/comm", id);
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    size_t len = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    return len == strlen(name) + 1 && memcmp(text, name, len - 1) == 0;
+}
+
+static int threads_named(const char *name)
+{
+    int count = 0;
+    DIR *threads = opendir("/proc/self/task");
+    assert_non_null(threads);
+    for (struct dirent *entry; (entry = readdir(threads));) count += is_named(entry->d_name, name);
+    closedir(threads);
+    return count;
+}
+
+/* So top -H and ps -L show which thread it is. */
+static void test_the_thread_has_a_name(void **state)
+{
+    LINUX_ONLY;
+    struct bb_worker *worker = new_worker();
+    assert_int_equal(threads_named("bontebok io"), 0);
+    assert_int_equal(bb_worker_start_io_thread(worker), BB_OK);
+    (void)alarm(60); /* ends the test if the thread does not name itself */
+    while (threads_named("bontebok io") != 1) sched_yield();
+    (void)alarm(0);
+    bb_worker_free(worker);
+}
+
 /* The three starts of a server. Each opens several descriptors. */
 static int start(struct bb_worker **worker, struct bb_lane **lane)
 {
@@ -89,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errno_says_why_a_thread_cannot_be_created),
         cmocka_unit_test(test_the_stack_has_at_least_the_size_of_other_threads),
+        cmocka_unit_test(test_the_thread_has_a_name),
         cmocka_unit_test(test_errno_says_which_descriptors_are_missing),
     };
     return cmocka_run_group_tests_name("io_start", tests, NULL, NULL);
