@@ -39,6 +39,15 @@ struct bb_worker;
  * bb_worker_scoreboard(). The caller owns the counter and frees it after the worker's lanes. */
 void bb_worker_queue_counter(struct bb_worker *worker, struct bb_scoreboard *counter);
 
+/* Reads how many requests wait in the shared queue. counter: the scoreboard that counts them. out: as in
+ * bb_worker_share_queue(). Any process that has both may call this. Any thread. Receives no message, opens no
+ * descriptor, never blocks, and leaves the flags of `out` as they are. Returns BB_OK with *count, at least 1,
+ * and *oldest: us since the first of these requests began to wait. If a message that only wakes a lane comes
+ * first, *oldest is the age of this message. BB_AGAIN: no request waits; `out` is not such a socket; or what
+ * a process has written there cannot be true. Any process of the server can write both, so do not trust the
+ * numbers. */
+int bb_scoreboard_waiting(const struct bb_scoreboard *counter, int out, uint64_t *count, uint64_t *oldest);
+
 #define BB_SCOREBOARD_LABEL_MAX 176
 
 /* Why a request holds its lane for long, although the host does not compute. */

@@ -190,6 +190,17 @@ static VALUE scoreboard_slow(VALUE self)
     return shown;
 }
 
+/* waiting(out): how many requests wait in the shared queue, whose receiving end has the number `out`, and for
+ * how many seconds the first of them has waited: [Integer, Float]. Works in any process, on the scoreboard
+ * that counts the requests (Worker#scoreboard). nil: no request waits, or what processes have written there
+ * cannot be true. Takes nothing from the queue. */
+static VALUE scoreboard_waiting(VALUE self, VALUE out)
+{
+    uint64_t count, oldest;
+    if (bb_scoreboard_waiting(scoreboard_of(self)->core, NUM2INT(out), &count, &oldest) != BB_OK) return Qnil;
+    return rb_assoc_new(ULL2NUM(count), DBL2NUM((double)oldest / 1000000));
+}
+
 /* draining=(value): true: all processes go on serving, but their responses announce the end of the server.
  * false: takes this back. Works in any process. */
 static VALUE scoreboard_set_draining(VALUE self, VALUE draining)
@@ -237,6 +248,7 @@ void bbr_init_scoreboard(VALUE core)
     rb_define_method(class, "lanes", scoreboard_lanes, 0);
     rb_define_method(class, "held", scoreboard_held, 0);
     rb_define_method(class, "slow", scoreboard_slow, 0);
+    rb_define_method(class, "waiting", scoreboard_waiting, 1);
     rb_define_method(class, "draining=", scoreboard_set_draining, 1);
     rb_define_method(class, "taken_over=", scoreboard_set_taken_over, 1);
     rb_define_method(class, "draining?", scoreboard_is_draining, 0);

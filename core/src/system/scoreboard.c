@@ -11,6 +11,9 @@
 /* ms. bb__scoreboard_sum() does not count a lane that has had the same request for at least this time. */
 #define LONG 100
 
+/* Requests. The shared queue has no room for so many. */
+#define WAITING_MAX 1000000
+
 void bb_scoreboard_set_draining(struct bb_scoreboard *scoreboard, bool draining)
 {
     atomic_store(&scoreboard->draining, draining);
@@ -38,6 +41,17 @@ void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in, stru
         bb__shared_queue_nudge(&shared_queue);
     }
     (void)atomic_compare_exchange_strong(&scoreboard->queue_reaper, &pid, 0);
+}
+
+int bb_scoreboard_waiting(const struct bb_scoreboard *counter, int out, uint64_t *count, uint64_t *oldest)
+{
+    const struct bb__shared_queue shared_queue = {.out = out};
+    struct bb__shared_stamp first;
+    if (bb__shared_queue_look(&shared_queue, &first) != BB_OK) return BB_AGAIN;
+    uint64_t behind = atomic_load(&counter->turns) - first.turn;
+    *count = behind == 0 && first.has_request ? 1 : behind; /* the sender may not have counted it yet */
+    *oldest = bb__elapsed(bb__clock_us(), first.since);
+    return *count > 0 && *count <= WAITING_MAX && first.since > 0 ? BB_OK : BB_AGAIN;
 }
 
 static void note_used(struct bb_scoreboard *scoreboard, unsigned count)

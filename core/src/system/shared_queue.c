@@ -181,11 +181,12 @@ bool bb__shared_queue_fits(const struct bb__shared_queue *shared_queue)
     return !(received.msg_flags & MSG_CTRUNC);
 }
 
-/* This recv() has no room for control data, so it creates no descriptors. */
+/* This recv() has no room for control data, so it creates no descriptors. The descriptor may be
+ * blocking, because bb_scoreboard_waiting() does not adopt the queue. */
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first)
 {
     ssize_t got;
-    while ((got = recv(shared_queue->out, first, sizeof *first, MSG_PEEK)) < 0)
+    while ((got = recv(shared_queue->out, first, sizeof *first, MSG_PEEK | MSG_DONTWAIT)) < 0)
         if (errno != EINTR) return BB_AGAIN;
     return got == sizeof *first ? BB_OK : BB_AGAIN;
 }

@@ -199,6 +199,7 @@ int bb__shared_queue_take(const struct bb__shared_queue *shared_queue, char *byt
 int bb__shared_queue_look(const struct bb__shared_queue *shared_queue, struct bb__shared_stamp *first)
 {
     struct bb__local_queue *queue = shared_queue->local;
+    if (!queue) return BB_AGAIN;
     pthread_mutex_lock(&queue->lock);
     bool found = queue->first != NULL;
     if (found) *first = queue->first->head.stamp;

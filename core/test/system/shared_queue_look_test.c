@@ -1,11 +1,13 @@
 /* shared_queue_look_test.c: reads the state of the shared queue without receiving a message: since when the
  * first message waits, and how many requests wait. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include "base/clock.h"
 #include "bontebok.h"
 #include "support/descriptors.h"
+#include "system/scoreboard.h"
 #include "system/shared_queue.h"
 
 static char taken[BB_SHARED_QUEUE_BYTES];
@@ -165,6 +168,158 @@ static void test_an_uncounted_message_spoils_no_count(void **state)
     take(shared_queue);
 }
 
+/* ---- bb_scoreboard_waiting(): for processes that have not adopted the queue ---- */
+
+/* The own end of the queue is blocking, as before a worker has adopted it. */
+struct queue_of_others {
+    struct bb_scoreboard *counter;
+    struct bb__shared_queue sender;
+    int out;
+};
+
+static struct queue_of_others *queue_of_others(void)
+{
+    static struct queue_of_others queue;
+    int pair[2];
+    assert_int_equal(bb_scoreboard_new(&queue.counter, 1), BB_OK);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    queue.sender = (struct bb__shared_queue){.in = pair[0], .out = pair[1], .turns = &queue.counter->turns};
+    queue.out = pair[1];
+    return &queue;
+}
+
+static void end_queue_of_others(struct queue_of_others *queue)
+{
+    bb__shared_queue_close(&queue->sender);
+    bb_scoreboard_free(queue->counter);
+}
+
+static void assert_waiting(const struct queue_of_others *queue, uint64_t expected, uint64_t since)
+{
+    uint64_t count, oldest, before = bb__clock_us();
+    assert_int_equal(bb_scoreboard_waiting(queue->counter, queue->out, &count, &oldest), BB_OK);
+    assert_int_equal(count, expected);
+    assert_in_range(oldest, before - since, bb__clock_us() - since);
+}
+
+static void assert_none_waits(const struct queue_of_others *queue)
+{
+    uint64_t count, oldest;
+    assert_int_equal(bb_scoreboard_waiting(queue->counter, queue->out, &count, &oldest), BB_AGAIN);
+}
+
+static void test_a_process_outside_sees_how_many_wait(void **state)
+{
+    LINUX_ONLY;
+    struct queue_of_others *queue = queue_of_others();
+    int flags = fcntl(queue->out, F_GETFL), file = 0;
+    assert_none_waits(queue);
+    uint64_t since = bb__clock_us() - 2000;
+    assert_int_equal(bb__shared_queue_send(&queue->sender, since, &word, 1, &file, 1), BB_OK);
+    send_request(&queue->sender, since + 1000);
+    int before = open_descriptors();
+    for (int i = 0; i < 2; i++) assert_waiting(queue, 2, since);
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(fcntl(queue->out, F_GETFL), flags);
+    struct bb__shared_message message;
+    assert_int_equal(bb__shared_queue_take(&queue->sender, taken, &message), BB_OK);
+    close(message.fds[0]);
+    assert_waiting(queue, 1, since + 1000);
+    take(&queue->sender);
+    assert_none_waits(queue);
+    end_queue_of_others(queue);
+}
+
+/* A nudge wakes a lane and has no request. */
+static void test_nudges_do_not_count(void **state)
+{
+    LINUX_ONLY;
+    struct queue_of_others *queue = queue_of_others();
+    bb__shared_queue_nudge(&queue->sender);
+    bb__shared_queue_nudge(&queue->sender);
+    assert_none_waits(queue);
+    uint64_t since = bb__clock_us();
+    for (int i = 0; i < 2; i++) send_request(&queue->sender, since);
+    bb__shared_queue_nudge(&queue->sender);
+    for (int nudges = 2; nudges >= 0; nudges--) {
+        uint64_t count, oldest;
+        assert_int_equal(bb_scoreboard_waiting(queue->counter, queue->out, &count, &oldest), BB_OK);
+        assert_int_equal(count, 2);
+        struct bb__shared_message message;
+        if (nudges > 0) assert_int_equal(bb__shared_queue_take(&queue->sender, taken, &message), BB_OK);
+    }
+    assert_waiting(queue, 2, since);
+    for (int i = 0; i < 2; i++) take(&queue->sender);
+    assert_none_waits(queue);
+    end_queue_of_others(queue);
+}
+
+/* The sender has not counted the request yet, or was killed before. */
+static void test_a_request_that_is_not_counted_waits(void **state)
+{
+    LINUX_ONLY;
+    struct queue_of_others *queue = queue_of_others();
+    uint64_t since = bb__clock_us();
+    send_request(&queue->sender, since);
+    atomic_fetch_sub(queue->sender.turns, 1);
+    assert_waiting(queue, 1, since);
+    end_queue_of_others(queue);
+}
+
+static void send_stamp(const struct queue_of_others *queue, struct bb__shared_stamp stamp)
+{
+    assert_int_equal(send(queue->sender.in, &stamp, sizeof stamp, 0), sizeof stamp);
+}
+
+static void receive(const struct queue_of_others *queue)
+{
+    assert_true(recv(queue->out, taken, sizeof taken, MSG_DONTWAIT) >= 0);
+}
+
+/* Any process of the server can write anything. */
+static void test_numbers_that_cannot_be_true_are_refused(void **state)
+{
+    LINUX_ONLY;
+    struct queue_of_others *queue = queue_of_others();
+    const struct bb__shared_stamp stamps[] = {
+        {.turn = 1, .since = 1, .has_request = true}, /* more than were sent */
+        {.turn = UINT64_MAX, .since = 0, .has_request = true},
+        {.turn = 0, .since = 0, .has_request = true}, /* waits since before the start of the machine */
+    };
+    for (int i = 0; i < 3; i++) {
+        send_stamp(queue, stamps[i]);
+        assert_none_waits(queue);
+        receive(queue);
+    }
+    atomic_store(queue->sender.turns, 1000001);
+    send_stamp(queue, (struct bb__shared_stamp){.since = 1, .has_request = true});
+    assert_none_waits(queue);
+    atomic_store(queue->sender.turns, 1000000);
+    assert_waiting(queue, 1000000, 1);
+    receive(queue);
+    uint64_t count, oldest, later = bb__clock_us() + 60000000;
+    send_stamp(queue, (struct bb__shared_stamp){.turn = 999999, .since = later, .has_request = true});
+    assert_int_equal(bb_scoreboard_waiting(queue->counter, queue->out, &count, &oldest), BB_OK);
+    assert_int_equal(oldest, 0);
+    receive(queue);
+    assert_int_equal(send(queue->sender.in, "short", 5, 0), 5);
+    assert_none_waits(queue);
+    end_queue_of_others(queue);
+}
+
+static void test_another_descriptor_is_refused(void **state)
+{
+    LINUX_ONLY;
+    struct queue_of_others *queue = queue_of_others();
+    struct queue_of_others other = {.counter = queue->counter,
+                                    .out = open("/dev/zero", O_RDONLY | O_CLOEXEC)};
+    assert_true(other.out >= 0);
+    assert_none_waits(&other);
+    close(other.out);
+    assert_none_waits(&other);
+    end_queue_of_others(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +329,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_requests_are_not_counted_without_a_counter, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_killed_senders_do_not_spoil_the_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_uncounted_message_spoils_no_count, set_up, tear_down),
+        cmocka_unit_test(test_a_process_outside_sees_how_many_wait),
+        cmocka_unit_test(test_nudges_do_not_count),
+        cmocka_unit_test(test_a_request_that_is_not_counted_waits),
+        cmocka_unit_test(test_numbers_that_cannot_be_true_are_refused),
+        cmocka_unit_test(test_another_descriptor_is_refused),
     };
     return cmocka_run_group_tests_name("shared_queue_look", tests, NULL, NULL);
 }
