@@ -4,7 +4,7 @@ require "socket"
 require "test_helper"
 require "bontebok/bontebok"
 
-# Scoreboard#waiting: how many requests wait in the shared queue. core/test/system/shared_queue_look_test.c has the rules.
+# Scoreboard#waiting: how many requests wait in the shared queue. core/test/system/shared_queue_look_test.c has rules.
 class ScoreboardWaitingTest < Support::TestCase
   def setup
     skip "one process has a queue of its own" if Bontebok::Core::PORTABLE
