@@ -2,7 +2,7 @@
 
 require "socket"
 
-require_relative "inet_diag"
+require_relative "diag/inet_diag"
 require_relative "../system/process_parent"
 
 module Bontebok

@@ -2,7 +2,7 @@
 
 require "socket"
 
-require_relative "inet_diag"
+require_relative "diag/inet_diag"
 
 module Bontebok
   # The listening sockets of several servers that share one address and port (reuse_port), as one of these sockets sees

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/sockets/inet_diag"
+require "bontebok/sockets/diag/inet_diag"
 require_relative "../support/process_tree"
 
 # Two servers with reuse_port have the same address, and know nothing of each other. One of them stops. Its connections

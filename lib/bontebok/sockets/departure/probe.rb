@@ -2,7 +2,7 @@
 
 require "socket"
 
-require_relative "../inet_diag"
+require_relative "../diag/inet_diag"
 require_relative "../no_signal"
 
 module Bontebok
