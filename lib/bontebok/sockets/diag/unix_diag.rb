@@ -10,7 +10,7 @@ module Bontebok
     # how many have room.
     Found = Struct.new(:name, :device, :inode, :queued, :backlog)
 
-    # What the kernel shows (UDIAG_SHOW_*), and the attributes in which it does (UNIX_DIAG_*).
+    # The parts that the kernel is asked for (UDIAG_SHOW_*), and the types of its attributes (UNIX_DIAG_*).
     SHOW_NAME = 0x1
     SHOW_FILE = 0x2
     SHOW_QUEUE = 0x10
