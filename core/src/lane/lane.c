@@ -249,7 +249,8 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         lane->request.queue_time =
             has_waited(lane, conn) ? bb__elapsed(bb__clock_us(), conn->wait.ready_at) : 0;
         if (lane->attends && !attend(lane)) return BB_EVENT;
-        bb__sample_begin(&lane->sample, lane->context.now, conn->wait.ready_at, lane->request.queue_time);
+        if (lane->sample.counts.metrics)
+            bb__sample_begin(&lane->sample, lane->context.now, conn->wait.ready_at, lane->request.queue_time);
         if (lane->intake.slot)
             bb__scoreboard_begin(lane->intake.slot, lane->context.now, lane->request.queue_time);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
