@@ -4,8 +4,8 @@
  *
  *   core_host [--io-thread] unix:/path|PORT          SIGTERM: graceful stop
  *
- * --io-thread: adds an I/O thread, a scoreboard (shared memory with a slot for each serving thread), and metrics
- * (totals). Workers in Ruby have all three.
+ * --io-thread: adds an I/O thread, a scoreboard (shared memory with a slot for each serving thread), and
+ * metrics (totals). Workers in Ruby have all three.
  */
 #include "bontebok.h"
 

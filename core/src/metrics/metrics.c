@@ -3,18 +3,22 @@
 #include "metrics/metrics.h"
 #include "base/clock.h"
 
+#include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef BB_PORTABLE
+#include <sys/syscall.h>
+#endif
 
 /* ---- lanes ---- */
 
 static int thread_number(void)
 {
-#ifdef SYS_gettid
-    return (int)syscall(SYS_gettid);
-#else
+#ifdef BB_PORTABLE
     return 0;
+#else
+    return (int)syscall(SYS_gettid);
 #endif
 }
 
@@ -97,8 +101,9 @@ void bb_metrics_count(struct bb_metrics *metrics, const char *name, uint64_t num
 
 void bb__count_rejection(const struct bb__counts *counts, const char *reason)
 {
-    char name[BB_METRICS_NAME_MAX] = "rejected ";
-    if (counts->metrics) bb_metrics_count(counts->metrics, strncat(name, reason, sizeof name - 10), 1);
+    char name[BB_METRICS_NAME_MAX];
+    (void)snprintf(name, sizeof name, "rejected %s", reason);
+    if (counts->metrics) bb_metrics_count(counts->metrics, name, 1);
 }
 
 void bb__count_probe(const struct bb__counts *counts, enum bb_probe probe, bool good)

@@ -9,7 +9,7 @@ module Lint
   class PortableSymbols
     # Functions of POSIX.1-2008. getentropy is in all libcs of today; POSIX.1-2024 has it.
     POSIX = %w[
-      accept calloc clock_gettime close connect dup2 fclose fcntl fileno free fstat fstatat getentropy getpid getrlimit
+      accept calloc clock_getres clock_gettime close connect dup2 fclose fcntl fileno free fstat fstatat getentropy getpid getrlimit
       getsockname getsockopt gmtime_r htonl htons inet_ntop inet_pton ioctl kill localtime_r malloc memchr memcmp memcpy
       memmove memset mkstemp mmap munmap nanosleep ntohl ntohs open openat pipe poll pread pthread_atfork
       pthread_attr_destroy pthread_attr_getstacksize pthread_attr_init pthread_attr_setstacksize pthread_create
