@@ -31,14 +31,15 @@ module Lint
     # of LIB_TOP.
     LIB = {
       system: [],
+      status: [],
       log: %i[system],
       config: %i[system],
       sockets: %i[system],
       workers: %i[system log config sockets],
-      processes: %i[system log config sockets workers],
+      processes: %i[system status log config sockets workers],
       embedded: %i[system log config sockets workers],
       adapters: %i[system log config sockets workers processes embedded],
-      cli: %i[system log config sockets workers processes]
+      cli: %i[system status log config sockets workers processes]
     }.freeze
     # Files that lie directly in lib/bontebok.
     LIB_TOP = %w[capybara request_timeout start_error start_failure usage_error version].freeze
