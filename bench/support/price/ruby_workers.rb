@@ -40,11 +40,16 @@ module Bench
       end
     end
 
+    # { name => Proc that gets an address and returns the server with a worker process }, the other revision first.
+    def contestants
+      roots.transform_values { |root| ->(address) { contestant([], root, address, workers: 1) } }
+    end
+
     private
 
     # { name => directory }
     def roots
-      @before ? { "#{NAME}, #{@before}" => check_out, NAME => Build::ROOT } : { NAME => Build::ROOT }
+      @roots ||= @before ? { "#{NAME}, #{@before}" => check_out, NAME => Build::ROOT } : { NAME => Build::ROOT }
     end
 
     def check_out
@@ -64,9 +69,9 @@ module Bench
     end
 
     # exe/bontebok puts its own lib in front of that of the Gemfile. callgrind does not follow `bundle exec`.
-    def contestant(wrap, root, address)
-      command = [*wrap, RbConfig.ruby, "-rbundler/setup", File.join(root, "exe/bontebok"), "-w", "0", "-t", "1",
-                 "-E", "production", "-l", Contestants.listen(address), HELLO]
+    def contestant(wrap, root, address, workers: 0)
+      command = [*wrap, RbConfig.ruby, "-rbundler/setup", File.join(root, "exe/bontebok"), "-w", workers.to_s,
+                 "-t", "1", "-E", "production", "-l", Contestants.listen(address), HELLO]
       Contestants::Contestant.new(name: NAME, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), command: command)
     end
   end
