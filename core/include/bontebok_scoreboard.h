@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 /* Memory that processes share, with a slot for each lane. Create the scoreboard before the processes are
- * forked. */
+ * forked. A process that has the scoreboard may have overwritten the memory with any bytes. No function fails
+ * for this reason, but what they return is wrong then. */
 struct bb_scoreboard;
 
 /* Creates a scoreboard with `lanes` slots for this process and the processes that it forks. The caller owns
@@ -22,8 +23,8 @@ int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes);
 int bb_scoreboard_file(unsigned lanes);
 
 /* Maps the scoreboard of bb_scoreboard_file(). The caller owns *scoreboard, and still owns fd. Errors:
- * BB_ESYSTEM; BB_ELAYOUT: the file is no scoreboard, or another version of this library has made it, with
- * another layout of the scoreboard or of the messages in the shared queue. */
+ * BB_ENOMEM; BB_ESYSTEM; BB_ELAYOUT: the file is no scoreboard, or another version of this library has made
+ * it, with another layout of the scoreboard or of the messages in the shared queue. */
 int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd);
 
 /* Clears the slots of a process that has ended. Lanes of a killed process have not cleared their slots, and a
@@ -60,7 +61,7 @@ enum bb_held {
 /* The state of a lane. If idle and has_request are both false, the lane is between two requests, or its host
  * works out of band. The fields are read one after another, so they may belong to different moments. */
 struct bb_scoreboard_lane {
-    int pid;
+    int pid;             /* more than 0, but perhaps of a process that has no lane, if the memory is wrong */
     bool idle;           /* the lane waits for something to do */
     bool has_request;    /* the host has a request */
     bool leaves;         /* the worker drains */
@@ -73,7 +74,7 @@ struct bb_scoreboard_lane {
     uint64_t silent;     /* ms since the host's last bb_worker_beat(); UINT64_MAX: there was none */
     enum bb_held held;   /* of the current request */
     char label[BB_SCOREBOARD_LABEL_MAX]; /* NUL-terminated method and path of a request that takes long or is
-                                            held, cut to this size; empty: no label */
+                                            held, cut to this size; without control bytes; empty: no label */
 };
 
 /* Numbers of slow clients that were disconnected to make room for others. The count begins when the

@@ -34,21 +34,22 @@ static bool is_stuck(const struct bb__slot *slot, uint64_t limit, uint64_t now)
 
 static bool has_stuck_lane(const struct bb_scoreboard *scoreboard, int pid, uint64_t limit, uint64_t now)
 {
-    unsigned used = atomic_load(&scoreboard->used);
-    for (unsigned i = 0; i < used; i++)
-        if (atomic_load(&scoreboard->slots[i].pid) == pid && is_stuck(&scoreboard->slots[i], limit, now))
-            return true;
+    unsigned used = bb__scoreboard_used(scoreboard);
+    for (unsigned i = 0; i < used; i++) {
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
+        if (atomic_load(&slot->pid) == pid && is_stuck(slot, limit, now)) return true;
+    }
     return false;
 }
 
 /* Returns whether a worker of the server is alive. limit: worker_timeout. */
 static bool is_alive(const struct bb_scoreboard *scoreboard, uint64_t limit, uint64_t now)
 {
-    unsigned used = limit > 0 ? atomic_load(&scoreboard->used) : 0;
+    unsigned used = limit > 0 ? bb__scoreboard_used(scoreboard) : 0;
     bool found = false;
     for (unsigned i = 0; i < used; i++) {
-        int pid = atomic_load(&scoreboard->slots[i].pid);
-        if (pid == 0) continue;
+        int pid = atomic_load(&bb__scoreboard_slot(scoreboard, i)->pid);
+        if (pid <= 0) continue;
         if (!has_stuck_lane(scoreboard, pid, limit, now)) return true;
         found = true;
     }

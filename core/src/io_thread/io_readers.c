@@ -124,7 +124,7 @@ static void note(struct bb__io_thread *io, const struct bb__conn *conn)
     struct bb_event event = {.text = "a client that reads slowly was reset: other requests wait"};
     memcpy(event.peer, conn->peer.address, sizeof event.peer);
     bb__event_add_paced(&io->context.events, &io->slow, io->context.now, &event);
-    if (io->worker->scoreboard) atomic_fetch_add(&io->worker->scoreboard->slow_readers, 1);
+    if (io->worker->scoreboard) atomic_fetch_add(&io->worker->scoreboard->memory->slow_readers, 1);
 }
 
 static void reset_in(struct bb__io_thread *io, struct bb_lane *lane)

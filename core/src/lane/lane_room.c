@@ -98,8 +98,10 @@ static bool is_time(struct bb_worker *worker, uint64_t now)
 
 static struct bb__h1_error report_slow(struct bb_lane *lane, const struct bb__conn *conn, bool sends)
 {
-    struct bb_scoreboard *scoreboard = lane->worker->scoreboard;
-    if (scoreboard) atomic_fetch_add(sends ? &scoreboard->slow_senders : &scoreboard->slow_readers, 1);
+    if (lane->worker->scoreboard) {
+        struct bb__scoreboard_memory *memory = lane->worker->scoreboard->memory;
+        atomic_fetch_add(sends ? &memory->slow_senders : &memory->slow_readers, 1);
+    }
     return bb__conn_report(conn, &lane->context, sends ? BB_REASON_SLOWEST : BB_REASON_SLOWEST_READER, 0);
 }
 

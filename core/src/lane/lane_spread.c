@@ -20,7 +20,8 @@ static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
     uint64_t all =
         sum->requests - lane->spread.all; /* huge if a lane has ended, because the sum is smaller then */
     uint64_t lanes = sum->lanes > 0 ? sum->lanes : 1;
-    if (all > 2 * BB_SPREAD_MEMORY * lanes) {
+    uint64_t most = 2 * BB_SPREAD_MEMORY * lanes;
+    if (all > most || own > most) {
         forget(lane, own, all);
         return 0;
     }

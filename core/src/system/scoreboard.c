@@ -16,7 +16,7 @@
 
 void bb_scoreboard_set_draining(struct bb_scoreboard *scoreboard, bool draining)
 {
-    atomic_store(&scoreboard->draining, draining);
+    atomic_store(&scoreboard->memory->draining, draining);
 }
 
 bool bb_scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
@@ -26,21 +26,21 @@ bool bb_scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
 
 void bb_scoreboard_set_taken_over(struct bb_scoreboard *scoreboard, bool taken_over)
 {
-    atomic_store(&scoreboard->taken_over, taken_over);
+    atomic_store(&scoreboard->memory->taken_over, taken_over);
 }
 
 void bb_scoreboard_clear(struct bb_scoreboard *scoreboard, int pid, int in, struct bb_scoreboard *counter)
 {
-    const struct bb__shared_queue shared_queue = {.in = in, .turns = &counter->turns};
-    unsigned used = atomic_load(&scoreboard->used);
+    const struct bb__shared_queue shared_queue = {.in = in, .turns = &counter->memory->turns};
+    unsigned used = bb__scoreboard_used(scoreboard);
     for (unsigned i = 0; i < used; i++) {
-        struct bb__slot *slot = &scoreboard->slots[i];
+        struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
         int dead = pid; /* at the same time another process may clear the slot, or a lane may claim it */
         if (!atomic_compare_exchange_strong(&slot->pid, &dead, (int)getpid())) continue;
         bb__scoreboard_give_back(slot);
         bb__shared_queue_nudge(&shared_queue);
     }
-    (void)atomic_compare_exchange_strong(&scoreboard->queue_reaper, &pid, 0);
+    (void)atomic_compare_exchange_strong(&scoreboard->memory->queue_reaper, &pid, 0);
 }
 
 int bb_scoreboard_waiting(const struct bb_scoreboard *counter, int out, uint64_t *count, uint64_t *oldest)
@@ -48,7 +48,7 @@ int bb_scoreboard_waiting(const struct bb_scoreboard *counter, int out, uint64_t
     const struct bb__shared_queue shared_queue = {.out = out};
     struct bb__shared_stamp first;
     if (bb__shared_queue_look(&shared_queue, &first) != BB_OK) return BB_AGAIN;
-    uint64_t behind = atomic_load(&counter->turns) - first.turn;
+    uint64_t behind = atomic_load(&counter->memory->turns) - first.turn;
     *count = behind == 0 && first.has_request ? 1 : behind; /* the sender may not have counted it yet */
     *oldest = bb__elapsed(bb__clock_us(), first.since);
     return *count > 0 && *count <= WAITING_MAX && first.since > 0 ? BB_OK : BB_AGAIN;
@@ -56,41 +56,44 @@ int bb_scoreboard_waiting(const struct bb_scoreboard *counter, int out, uint64_t
 
 static void note_used(struct bb_scoreboard *scoreboard, unsigned count)
 {
-    unsigned used = atomic_load(&scoreboard->used);
-    while (used < count && !atomic_compare_exchange_weak(&scoreboard->used, &used, count)) continue;
+    unsigned used = atomic_load(&scoreboard->memory->used);
+    while (used < count && !atomic_compare_exchange_weak(&scoreboard->memory->used, &used, count)) continue;
 }
 
+/* kill() would ask for a process group if the pid were negative. */
 static bool is_gone(int pid)
 {
-    return pid != 0 && kill(pid, 0) < 0 && errno == ESRCH;
+    return pid < 0 || (pid > 0 && kill(pid, 0) < 0 && errno == ESRCH);
 }
 
 /* Clears the slots of processes that were killed together with their parent. A parent that lives clears the
  * slots of its workers itself (bb_scoreboard_clear()). */
 static void clear_the_gone(struct bb_scoreboard *scoreboard)
 {
-    unsigned used = atomic_load(&scoreboard->used);
+    unsigned used = bb__scoreboard_used(scoreboard);
     for (unsigned i = 0; i < used; i++) {
-        int pid = atomic_load(&scoreboard->slots[i].pid);
-        if (is_gone(pid) && atomic_compare_exchange_strong(&scoreboard->slots[i].pid, &pid, (int)getpid()))
-            bb__scoreboard_give_back(&scoreboard->slots[i]);
+        struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
+        int pid = atomic_load(&slot->pid);
+        if (is_gone(pid) && atomic_compare_exchange_strong(&slot->pid, &pid, (int)getpid()))
+            bb__scoreboard_give_back(slot);
     }
 }
 
 struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard)
 {
     clear_the_gone(scoreboard);
-    for (unsigned i = 0; i < scoreboard->layout.count; i++) {
+    for (unsigned i = 0; i < scoreboard->count; i++) {
+        struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
         int nobody = 0;
-        if (!atomic_compare_exchange_strong(&scoreboard->slots[i].pid, &nobody, (int)getpid())) continue;
-        atomic_store(&scoreboard->slots[i].leaves, false);
-        atomic_store(&scoreboard->slots[i].paused, false);
-        atomic_store(&scoreboard->slots[i].done, false);
-        atomic_store(&scoreboard->slots[i].canary, false);
-        atomic_store(&scoreboard->slots[i].waits, false); /* older versions give it back as it was */
-        atomic_store(&scoreboard->slots[i].taking, 0);
+        if (!atomic_compare_exchange_strong(&slot->pid, &nobody, (int)getpid())) continue;
+        atomic_store(&slot->leaves, false);
+        atomic_store(&slot->paused, false);
+        atomic_store(&slot->done, false);
+        atomic_store(&slot->canary, false);
+        atomic_store(&slot->waits, false); /* older versions give it back as it was */
+        atomic_store(&slot->taking, 0);
         note_used(scoreboard, i + 1);
-        return &scoreboard->slots[i];
+        return slot;
     }
     return NULL;
 }
@@ -162,21 +165,29 @@ void bb__scoreboard_hold_next(struct bb__slot *slot, enum bb_held held, enum bb_
     (void)atomic_compare_exchange_strong(&slot->held, &shown, request + next);
 }
 
+/* A terminal would obey control bytes. A path has none, but the memory may. */
+static void copy_label(char *to, const char *from)
+{
+    memcpy(to, from, BB_SCOREBOARD_LABEL_MAX - 1);
+    for (; *to; to++)
+        if ((unsigned char)*to < ' ' || *to == 0x7f) *to = '?';
+}
+
 static void read_label(const struct bb__slot *slot, struct bb_scoreboard_lane *lane)
 {
     if (!lane->has_request) return;
     lane->held = bb__scoreboard_held(slot);
     if (lane->held != BB_HELD_NOT)
-        memcpy(lane->label, slot->held_label, BB_SCOREBOARD_LABEL_MAX - 1);
+        copy_label(lane->label, slot->held_label);
     else if (atomic_load(&slot->labelled) == lane->requests)
-        memcpy(lane->label, slot->label, BB_SCOREBOARD_LABEL_MAX - 1);
+        copy_label(lane->label, slot->label);
 }
 
 int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
                        struct bb_scoreboard_lane *lane)
 {
-    if (number >= atomic_load(&scoreboard->used)) return BB_EOF;
-    const struct bb__slot *slot = &scoreboard->slots[number];
+    if (number >= bb__scoreboard_used(scoreboard)) return BB_EOF;
+    const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, number);
     uint64_t began = atomic_load(&slot->began), beat = atomic_load(&slot->beat), now = bb__clock_ms();
     *lane = (struct bb_scoreboard_lane){
         .pid = atomic_load(&slot->pid),
@@ -192,13 +203,13 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
         .silent = beat > 0 ? bb__elapsed(now, beat) : UINT64_MAX,
     };
     read_label(slot, lane);
-    return lane->pid != 0 ? BB_OK : BB_AGAIN;
+    return lane->pid > 0 ? BB_OK : BB_AGAIN;
 }
 
 struct bb_scoreboard_slow bb_scoreboard_slow(const struct bb_scoreboard *scoreboard)
 {
-    return (struct bb_scoreboard_slow){atomic_load(&scoreboard->slow_readers),
-                                       atomic_load(&scoreboard->slow_senders)};
+    return (struct bb_scoreboard_slow){atomic_load(&scoreboard->memory->slow_readers),
+                                       atomic_load(&scoreboard->memory->slow_senders)};
 }
 
 /* These three functions skip the slots of dead processes. Such slots exist after a worker was killed together
@@ -206,9 +217,9 @@ struct bb_scoreboard_slow bb_scoreboard_slow(const struct bb_scoreboard *scorebo
 
 bool bb__scoreboard_has_others(const struct bb_scoreboard *scoreboard, int own_pid)
 {
-    unsigned used = scoreboard ? atomic_load(&scoreboard->used) : 0;
+    unsigned used = scoreboard ? bb__scoreboard_used(scoreboard) : 0;
     for (unsigned i = 0; i < used; i++) {
-        int pid = atomic_load(&scoreboard->slots[i].pid);
+        int pid = atomic_load(&bb__scoreboard_slot(scoreboard, i)->pid);
         if (pid != 0 && pid != own_pid && !is_gone(pid)) return true;
     }
     return false;
@@ -216,10 +227,11 @@ bool bb__scoreboard_has_others(const struct bb_scoreboard *scoreboard, int own_p
 
 bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own_pid)
 {
-    unsigned used = scoreboard ? atomic_load(&scoreboard->used) : 0;
+    unsigned used = scoreboard ? bb__scoreboard_used(scoreboard) : 0;
     for (unsigned i = 0; i < used; i++) {
-        int pid = atomic_load(&scoreboard->slots[i].pid);
-        bool leaves = atomic_load(&scoreboard->slots[i].leaves);
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
+        int pid = atomic_load(&slot->pid);
+        bool leaves = atomic_load(&slot->leaves);
         if (pid != 0 && pid != own_pid && !leaves && !is_gone(pid)) return true;
     }
     return false;
@@ -228,9 +240,9 @@ bool bb__scoreboard_has_siblings(const struct bb_scoreboard *scoreboard, int own
 bool bb__scoreboard_others_are_done(const struct bb_scoreboard *scoreboard, const struct bb__slot *own,
                                     bool all)
 {
-    unsigned used = atomic_load(&scoreboard->used);
+    unsigned used = bb__scoreboard_used(scoreboard);
     for (unsigned i = 0; i < used; i++) {
-        const struct bb__slot *slot = &scoreboard->slots[i];
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
         int pid = atomic_load(&slot->pid);
         if (slot == own || pid == 0 || atomic_load(&slot->done)) continue;
         if ((all || atomic_load(&slot->leaves)) && !is_gone(pid)) return false;
@@ -253,11 +265,12 @@ bool bb__scoreboard_would_take(const struct bb__slot *slot)
 static void change_idle(struct bb_scoreboard *scoreboard, int own_pid, enum bb__scoreboard_idle from,
                         enum bb__scoreboard_idle to)
 {
-    unsigned used = atomic_load(&scoreboard->used);
+    unsigned used = bb__scoreboard_used(scoreboard);
     for (unsigned i = 0; i < used; i++) {
+        struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
         unsigned char idle = (unsigned char)from;
-        if (atomic_load(&scoreboard->slots[i].pid) == own_pid) continue;
-        (void)atomic_compare_exchange_strong(&scoreboard->slots[i].idle, &idle, (unsigned char)to);
+        if (atomic_load(&slot->pid) == own_pid) continue;
+        (void)atomic_compare_exchange_strong(&slot->idle, &idle, (unsigned char)to);
     }
 }
 
@@ -273,22 +286,22 @@ void bb__scoreboard_blame(struct bb_scoreboard *scoreboard, int own_pid)
 
 static bool all_are_idle(const struct bb_scoreboard *scoreboard, unsigned used, int pid)
 {
-    for (unsigned i = 0; i < used; i++)
-        if (atomic_load_explicit(&scoreboard->slots[i].pid, memory_order_relaxed) == pid &&
-            !bb__scoreboard_would_take(&scoreboard->slots[i]))
+    for (unsigned i = 0; i < used; i++) {
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
+        if (atomic_load_explicit(&slot->pid, memory_order_relaxed) == pid && !bb__scoreboard_would_take(slot))
             return false;
+    }
     return true;
 }
 
 bool bb__scoreboard_process_is_idle(const struct bb_scoreboard *scoreboard, int own_pid)
 {
-    unsigned used = atomic_load_explicit(&scoreboard->used, memory_order_relaxed);
+    unsigned used = bb__scoreboard_used(scoreboard);
     int looked_at = own_pid;
     for (unsigned i = 0; i < used; i++) {
-        int pid = atomic_load_explicit(&scoreboard->slots[i].pid, memory_order_relaxed);
-        if (pid == 0 || pid == own_pid || pid == looked_at ||
-            !bb__scoreboard_would_take(&scoreboard->slots[i]))
-            continue;
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
+        int pid = atomic_load_explicit(&slot->pid, memory_order_relaxed);
+        if (pid <= 0 || pid == own_pid || pid == looked_at || !bb__scoreboard_would_take(slot)) continue;
         if (all_are_idle(scoreboard, used, pid)) return true;
         looked_at = pid;
     }
@@ -297,12 +310,12 @@ bool bb__scoreboard_process_is_idle(const struct bb_scoreboard *scoreboard, int 
 
 unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, int own_pid, unsigned most)
 {
-    unsigned used = atomic_load_explicit(&scoreboard->used, memory_order_relaxed), idle = 0;
+    unsigned used = bb__scoreboard_used(scoreboard), idle = 0;
     for (unsigned i = 0; i < used && idle < most; i++) {
-        const struct bb__slot *slot = &scoreboard->slots[i];
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
         if (!bb__scoreboard_would_take(slot)) continue;
         int pid = atomic_load_explicit(&slot->pid, memory_order_relaxed);
-        idle += pid != 0 && pid != own_pid;
+        idle += pid > 0 && pid != own_pid;
     }
     return idle;
 }
@@ -310,17 +323,18 @@ unsigned bb__scoreboard_idle_elsewhere(const struct bb_scoreboard *scoreboard, i
 static bool could_take(const struct bb__slot *slot, uint64_t now)
 {
     uint64_t began = atomic_load_explicit(&slot->began, memory_order_relaxed);
-    return atomic_load_explicit(&slot->pid, memory_order_relaxed) != 0 && takes_more(slot) &&
+    return atomic_load_explicit(&slot->pid, memory_order_relaxed) > 0 && takes_more(slot) &&
            (began == 0 || now < began + LONG);
 }
 
 struct bb__scoreboard_sum bb__scoreboard_sum(const struct bb_scoreboard *scoreboard, uint64_t now)
 {
-    unsigned used = atomic_load_explicit(&scoreboard->used, memory_order_relaxed);
+    unsigned used = bb__scoreboard_used(scoreboard);
     struct bb__scoreboard_sum sum = {0};
     for (unsigned i = 0; i < used; i++) {
-        sum.requests += atomic_load_explicit(&scoreboard->slots[i].requests, memory_order_relaxed);
-        sum.lanes += could_take(&scoreboard->slots[i], now);
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
+        sum.requests += atomic_load_explicit(&slot->requests, memory_order_relaxed);
+        sum.lanes += could_take(slot, now);
     }
     return sum;
 }
@@ -335,11 +349,11 @@ static bool is_slower(const struct bb__slot *slot, const struct bb__slot *own)
 struct bb__scoreboard_waits bb__scoreboard_waits(const struct bb_scoreboard *scoreboard,
                                                  const struct bb__slot *own)
 {
-    unsigned used = atomic_load(&scoreboard->used);
+    unsigned used = bb__scoreboard_used(scoreboard);
     struct bb__scoreboard_waits found = {0};
     for (unsigned i = 0; i < used; i++) {
-        const struct bb__slot *slot = &scoreboard->slots[i];
-        if (atomic_load(&slot->pid) == 0 || atomic_load(&slot->leaves)) continue;
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
+        if (atomic_load(&slot->pid) <= 0 || atomic_load(&slot->leaves)) continue;
         found.lanes++;
         if (atomic_load(&slot->taking) == 0) continue;
         found.waiting++;
@@ -350,13 +364,13 @@ struct bb__scoreboard_waits bb__scoreboard_waits(const struct bb_scoreboard *sco
 
 bool bb__scoreboard_begin_reaping(struct bb_scoreboard *scoreboard, int own_pid)
 {
+    atomic_int *shown = &scoreboard->memory->queue_reaper;
     int queue_reaper = 0;
-    if (atomic_compare_exchange_strong(&scoreboard->queue_reaper, &queue_reaper, own_pid)) return true;
-    return is_gone(queue_reaper) &&
-           atomic_compare_exchange_strong(&scoreboard->queue_reaper, &queue_reaper, own_pid);
+    if (atomic_compare_exchange_strong(shown, &queue_reaper, own_pid)) return true;
+    return is_gone(queue_reaper) && atomic_compare_exchange_strong(shown, &queue_reaper, own_pid);
 }
 
 void bb__scoreboard_end_reaping(struct bb_scoreboard *scoreboard)
 {
-    atomic_store(&scoreboard->queue_reaper, 0);
+    atomic_store(&scoreboard->memory->queue_reaper, 0);
 }

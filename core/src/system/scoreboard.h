@@ -2,7 +2,13 @@
  * memory, which all processes read without a lock. The lane's process writes the slot. Other processes only
  * change `idle` (enum bb__scoreboard_idle) and clear the slots of dead processes. The slot of a killed
  * process may be out of date, but nothing depends on such a slot. Used by lanes and I/O threads. The host
- * (the program that calls the core) uses bontebok_scoreboard.h. */
+ * (the program that calls the core) uses bontebok_scoreboard.h.
+ *
+ * A worker has code of the application, which may overwrite this memory with any bytes. The other processes
+ * survive this: no number from the memory is an index or a size, and none bounds a loop, except `used`, which
+ * bb__scoreboard_used() limits. The memory has no bool, because C allows only the bytes 0 and 1 for it. A sum
+ * of numbers from the memory may overflow, so it is unsigned. A pid may be that of any process, or negative,
+ * so no signal is sent to it. */
 #ifndef BB_SCOREBOARD_H
 #define BB_SCOREBOARD_H
 
@@ -36,20 +42,20 @@ enum bb__group {
 struct bb__slot {
     _Alignas(BB_CACHE_LINE) atomic_int pid; /* 0: the slot is free */
     atomic_uchar idle;                      /* enum bb__scoreboard_idle */
-    atomic_bool leaves;                     /* the worker of the lane drains (ends gracefully) */
-    atomic_bool paused;                     /* the lane has no room for more connections */
-    atomic_bool done;            /* the lane drains, and none of its connections can bring another request */
+    atomic_uchar leaves;                    /* bool: the worker of the lane drains (ends gracefully) */
+    atomic_uchar paused;                    /* bool: the lane has no room for more connections */
+    atomic_uchar done; /* bool: the lane drains, and none of its connections can bring another request */
     atomic_uint_fast64_t taking; /* bytes per second that the awaited client takes, plus 1; 0: no client */
     /* For observers, and for bb__scoreboard_sum(). */
     atomic_uint_fast64_t requests;   /* requests that the host has got so far */
     atomic_uint_fast64_t began;      /* ms, when the host got its current request; 0: the host has none */
     atomic_uint_fast64_t queue_time; /* us, of the current or the last request */
     atomic_uint_fast64_t errors;     /* responses 5xx of the host, and requests past request_timeout */
-    atomic_bool canary;              /* see canary.h */
+    atomic_uchar canary;             /* bool: see canary.h */
     /* Written rarely. */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, of the last bb_worker_beat(); 0: none */
     atomic_uint detached;          /* connections that have left the worker; only in one slot of the worker */
-    atomic_bool waits;             /* bb_worker_show_detached() */
+    atomic_uchar waits;            /* bool: bb_worker_show_detached() */
     atomic_uint_fast64_t labelled; /* value of `requests` when the label was written */
     char label[BB_SCOREBOARD_LABEL_MAX];
     /* Only the lane writes these two. */
@@ -57,10 +63,10 @@ struct bb__slot {
     char held_label[BB_SCOREBOARD_LABEL_MAX];
 };
 
-/* Raise BB_LAYOUT with each change of struct bb_scoreboard, of struct bb__slot, of struct bb__shared_stamp
- * (shared_queue.h), or of LAYOUT (conn_transfer.c). A field in a gap needs none, if 0 means that nobody has
- * written it. During a deploy, processes of two versions share the scoreboard and the shared queue only if
- * the two versions have the same BB_LAYOUT. */
+/* Raise BB_LAYOUT with each change of struct bb__scoreboard_memory, of struct bb__slot, of struct
+ * bb__shared_stamp (shared_queue.h), or of LAYOUT (conn_transfer.c). A field in a gap needs none, if 0 means
+ * that nobody has written it. During a deploy, processes of two versions share the scoreboard and the shared
+ * queue only if the two versions have the same BB_LAYOUT. */
 #define BB_LAYOUT 2
 
 struct bb__scoreboard_layout {
@@ -69,12 +75,12 @@ struct bb__scoreboard_layout {
     uint32_t count; /* of slots */
 };
 
-struct bb_scoreboard {
+struct bb__scoreboard_memory {
     struct bb__scoreboard_layout layout;
-    atomic_uint used;               /* slots from this number on were never used */
-    atomic_bool draining;           /* bb_scoreboard_set_draining(). Each response reads this cache line */
-    atomic_bool taken_over;         /* bb_scoreboard_set_taken_over() */
-    struct {                        /* canary.h */
+    atomic_uint used;        /* see bb__scoreboard_used(); slots from this number on were never used */
+    atomic_uchar draining;   /* bool: bb_scoreboard_set_draining(). Each response reads this cache line */
+    atomic_uchar taken_over; /* bool: bb_scoreboard_set_taken_over() */
+    struct {                 /* canary.h */
         atomic_uint_fast64_t until; /* ms; then the groups get no shares any more. 0: there is no canary */
         atomic_int lanes, former_lanes;
         atomic_int ahead; /* how far the canary has more than its share, in requests times lanes */
@@ -86,6 +92,25 @@ struct bb_scoreboard {
     struct bb__slot slots[];
 };
 
+/* In the memory of this process. */
+struct bb_scoreboard {
+    struct bb__scoreboard_memory *memory;
+    unsigned count; /* of slots that the memory has */
+};
+
+/* Slots from this number on were never used. The result is at most scoreboard->count. */
+static inline unsigned bb__scoreboard_used(const struct bb_scoreboard *scoreboard)
+{
+    unsigned used = atomic_load(&scoreboard->memory->used);
+    return used < scoreboard->count ? used : scoreboard->count;
+}
+
+/* number: less than scoreboard->count. */
+static inline struct bb__slot *bb__scoreboard_slot(const struct bb_scoreboard *scoreboard, unsigned number)
+{
+    return &scoreboard->memory->slots[number];
+}
+
 /* Returns a free slot for a lane of this process, or NULL if none is left. The caller gives the slot back. */
 struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard);
 void bb__scoreboard_give_back(struct bb__slot *slot);
@@ -94,7 +119,7 @@ void bb__scoreboard_give_back(struct bb__slot *slot);
 static inline unsigned bb__scoreboard_number(const struct bb_scoreboard *scoreboard,
                                              const struct bb__slot *slot)
 {
-    return (unsigned)(slot - scoreboard->slots);
+    return (unsigned)(slot - scoreboard->memory->slots);
 }
 
 /* Returns how many lanes of other processes are idle and would take a request. Counts up to `most`. */
@@ -166,13 +191,13 @@ void bb__scoreboard_hold_next(struct bb__slot *slot, enum bb_held held, enum bb_
 /* scoreboard: NULL is allowed. Must be cheap, because it runs for each response that keeps its connection. */
 static inline bool bb__scoreboard_is_draining(const struct bb_scoreboard *scoreboard)
 {
-    return scoreboard && atomic_load_explicit(&scoreboard->draining, memory_order_relaxed);
+    return scoreboard && atomic_load_explicit(&scoreboard->memory->draining, memory_order_relaxed) != 0;
 }
 
 /* scoreboard: NULL is allowed. */
 static inline bool bb__scoreboard_is_taken_over(const struct bb_scoreboard *scoreboard)
 {
-    return scoreboard && atomic_load(&scoreboard->taken_over);
+    return scoreboard && atomic_load(&scoreboard->memory->taken_over) != 0;
 }
 
 static inline void bb__scoreboard_set_idle(struct bb__slot *slot, bool idle)

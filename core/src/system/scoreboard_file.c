@@ -4,35 +4,52 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static size_t size_of(unsigned count)
+static uint64_t size_of(unsigned count)
 {
-    return sizeof(struct bb_scoreboard) + count * sizeof(struct bb__slot);
+    return sizeof(struct bb__scoreboard_memory) + (uint64_t)count * sizeof(struct bb__slot);
 }
 
 static struct bb__scoreboard_layout layout_of(unsigned count)
 {
-    return (struct bb__scoreboard_layout){"bontebok", BB_LAYOUT, sizeof(struct bb_scoreboard),
+    return (struct bb__scoreboard_layout){"bontebok", BB_LAYOUT, sizeof(struct bb__scoreboard_memory),
                                           sizeof(struct bb__slot), count};
+}
+
+static int map(struct bb_scoreboard **scoreboard, unsigned count, int flags, int fd)
+{
+    size_t size = (size_t)size_of(count);
+    if (size != size_of(count)) return BB_ENOMEM;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, 0);
+    if (memory == MAP_FAILED) return BB_ESYSTEM;
+    struct bb_scoreboard *made = malloc(sizeof *made);
+    if (!made) {
+        (void)munmap(memory, size);
+        return BB_ENOMEM;
+    }
+    *made = (struct bb_scoreboard){memory, count};
+    *scoreboard = made;
+    return BB_OK;
 }
 
 int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
 {
-    void *memory = mmap(NULL, size_of(lanes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return BB_ENOMEM;
-    *scoreboard = memory;
-    (*scoreboard)->layout = layout_of(lanes);
+    if (map(scoreboard, lanes, MAP_ANONYMOUS, -1) != BB_OK) return BB_ENOMEM;
+    (*scoreboard)->memory->layout = layout_of(lanes);
     return BB_OK;
 }
 
 void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
 {
-    if (scoreboard) (void)munmap(scoreboard, size_of(scoreboard->layout.count));
+    if (!scoreboard) return;
+    (void)munmap(scoreboard->memory, (size_t)size_of(scoreboard->count));
+    free(scoreboard);
 }
 
 /* ---- as a file ---- */
@@ -56,7 +73,7 @@ int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
 #else
 
 /* Returns false with EFBIG if the file would be too long. Otherwise SIGXFSZ could end the process. */
-static bool is_allowed(size_t size)
+static bool is_allowed(uint64_t size)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0) return false;
@@ -91,31 +108,24 @@ static bool is_sealed(int fd)
     return seals >= 0 && seals & F_SEAL_SHRINK;
 }
 
-static bool is_scoreboard(const struct bb_scoreboard *found, off_t size)
-{
-    const struct bb__scoreboard_layout expected = layout_of(found->layout.count);
-    return memcmp(&found->layout, &expected, sizeof expected) == 0 &&
-           size == (off_t)size_of(found->layout.count) && atomic_load(&found->used) <= found->layout.count;
-}
-
-/* Does not map the file, because it may be too short. */
-static int check_file(int fd, struct bb_scoreboard *found)
+/* Does not map the file, because it may be too short. The number of slots is right, because the file has the
+ * size for it. The memory may change after this check. */
+static int check_file(int fd, struct bb__scoreboard_layout *found)
 {
     struct stat file;
     ssize_t len = pread(fd, found, sizeof *found, 0);
     if (len < 0 || fstat(fd, &file) < 0) return BB_ESYSTEM;
-    return len == sizeof *found && is_sealed(fd) && is_scoreboard(found, file.st_size) ? BB_OK : BB_ELAYOUT;
+    const struct bb__scoreboard_layout expected = layout_of(found->count);
+    bool fits = len == sizeof *found && memcmp(found, &expected, sizeof expected) == 0 &&
+                (uint64_t)file.st_size == size_of(found->count);
+    return fits && is_sealed(fd) ? BB_OK : BB_ELAYOUT;
 }
 
 int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
 {
-    struct bb_scoreboard found;
+    struct bb__scoreboard_layout found = {.count = 0};
     int code = check_file(fd, &found);
-    if (code < 0) return code;
-    void *memory = mmap(NULL, size_of(found.layout.count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED) return BB_ESYSTEM;
-    *scoreboard = memory;
-    return BB_OK;
+    return code == BB_OK ? map(scoreboard, found.count, 0, fd) : code;
 }
 
 #endif

@@ -21,20 +21,21 @@ static bool contains(const int *pids, size_t count, int pid)
 
 void bb_scoreboard_share_with(struct bb_scoreboard *scoreboard, const int *pids, size_t count)
 {
-    unsigned used = atomic_load(&scoreboard->used);
+    unsigned used = bb__scoreboard_used(scoreboard);
     int lanes[2] = {0};
     for (unsigned i = 0; i < used; i++) {
-        struct bb__slot *slot = &scoreboard->slots[i];
+        struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
         int pid = atomic_load(&slot->pid);
         bool canary = contains(pids, count, pid);
         atomic_store(&slot->canary, canary);
-        lanes[canary] += pid != 0 && !atomic_load(&slot->leaves);
+        lanes[canary] += pid > 0 && !atomic_load(&slot->leaves);
     }
     uint64_t now = bb__clock_ms();
-    if (now >= atomic_load(&scoreboard->canary.until)) atomic_store(&scoreboard->canary.ahead, 0);
-    atomic_store(&scoreboard->canary.former_lanes, lanes[false]);
-    atomic_store(&scoreboard->canary.lanes, lanes[true]);
-    atomic_store(&scoreboard->canary.until, lanes[false] > 0 && lanes[true] > 0 ? now + LASTS : 0);
+    if (now >= atomic_load(&scoreboard->memory->canary.until))
+        atomic_store(&scoreboard->memory->canary.ahead, 0);
+    atomic_store(&scoreboard->memory->canary.former_lanes, lanes[false]);
+    atomic_store(&scoreboard->memory->canary.lanes, lanes[true]);
+    atomic_store(&scoreboard->memory->canary.until, lanes[false] > 0 && lanes[true] > 0 ? now + LASTS : 0);
 }
 
 enum bb__group bb__canary_group(const struct bb_scoreboard *scoreboard, const struct bb__slot *slot,
@@ -46,20 +47,35 @@ enum bb__group bb__canary_group(const struct bb_scoreboard *scoreboard, const st
 
 static bool is_idle(const struct bb_scoreboard *scoreboard, enum bb__group group)
 {
-    unsigned used = atomic_load_explicit(&scoreboard->used, memory_order_relaxed);
+    unsigned used = bb__scoreboard_used(scoreboard);
     for (unsigned i = 0; i < used; i++) {
-        const struct bb__slot *slot = &scoreboard->slots[i];
-        if (atomic_load_explicit(&slot->canary, memory_order_relaxed) == (group == BB_GROUP_CANARY) &&
-            bb__scoreboard_would_take(slot))
-            return true;
+        const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
+        bool canary = atomic_load_explicit(&slot->canary, memory_order_relaxed);
+        if (canary == (group == BB_GROUP_CANARY) && bb__scoreboard_would_take(slot)) return true;
     }
     return false;
 }
 
-/* How many former lanes there are, which is the weight of a decision for the canary. */
-static int weight(const struct bb_scoreboard *scoreboard)
+/* How much a decision for the group counts: as many requests as the other group has lanes. */
+static int weight(const struct bb_scoreboard *scoreboard, enum bb__group group)
 {
-    return atomic_load_explicit(&scoreboard->canary.former_lanes, memory_order_relaxed);
+    const struct bb__scoreboard_memory *memory = scoreboard->memory;
+    const atomic_int *lanes = group == BB_GROUP_CANARY ? &memory->canary.former_lanes : &memory->canary.lanes;
+    int count = atomic_load_explicit(lanes, memory_order_relaxed);
+    return count >= 0 && (unsigned)count <= scoreboard->count ? count : 0;
+}
+
+/* How far the group has more than its share. */
+static int64_t lead(const struct bb_scoreboard *scoreboard, enum bb__group group)
+{
+    int64_t ahead = atomic_load_explicit(&scoreboard->memory->canary.ahead, memory_order_relaxed);
+    return group == BB_GROUP_CANARY ? ahead : -ahead;
+}
+
+/* requests: of the canary. */
+static bool is_ahead(const struct bb_scoreboard *scoreboard, enum bb__group group, int64_t requests)
+{
+    return lead(scoreboard, group) > requests * weight(scoreboard, BB_GROUP_CANARY);
 }
 
 static bool is_passing(uint64_t passed, uint64_t now)
@@ -69,27 +85,24 @@ static bool is_passing(uint64_t passed, uint64_t now)
 
 bool bb__canary_gives(const struct bb_scoreboard *scoreboard, enum bb__group own, uint64_t now)
 {
-    int ahead = atomic_load_explicit(&scoreboard->canary.ahead, memory_order_relaxed);
-    if (own == BB_GROUP_FORMER) ahead = -ahead;
-    return ahead > AHEAD * weight(scoreboard) &&
-           !is_passing(atomic_load_explicit(&scoreboard->canary_passed, memory_order_relaxed), now) &&
+    const atomic_uint_fast64_t *passed = &scoreboard->memory->canary_passed;
+    return is_ahead(scoreboard, own, AHEAD) &&
+           !is_passing(atomic_load_explicit(passed, memory_order_relaxed), now) &&
            is_idle(scoreboard, bb__canary_other(own));
 }
 
 bool bb__canary_begin_passing(struct bb_scoreboard *scoreboard, uint64_t now)
 {
-    uint_fast64_t passed = atomic_load(&scoreboard->canary_passed);
-    return !is_passing(passed, now) &&
-           atomic_compare_exchange_strong(&scoreboard->canary_passed, &passed, now);
+    atomic_uint_fast64_t *shown = &scoreboard->memory->canary_passed;
+    uint_fast64_t passed = atomic_load(shown);
+    return !is_passing(passed, now) && atomic_compare_exchange_strong(shown, &passed, now);
 }
 
 /* Two lanes may exceed the maximum at the same moment, which does no harm. */
 void bb__canary_note(struct bb_scoreboard *scoreboard, enum bb__group group)
 {
-    int ahead = atomic_load_explicit(&scoreboard->canary.ahead, memory_order_relaxed);
-    int more = group == BB_GROUP_CANARY
-                   ? weight(scoreboard)
-                   : -atomic_load_explicit(&scoreboard->canary.lanes, memory_order_relaxed);
-    if ((more > 0 ? ahead : -ahead) <= AHEAD_MAX * weight(scoreboard))
-        (void)atomic_fetch_add_explicit(&scoreboard->canary.ahead, more, memory_order_relaxed);
+    if (is_ahead(scoreboard, group, AHEAD_MAX)) return;
+    int more = weight(scoreboard, group);
+    (void)atomic_fetch_add_explicit(&scoreboard->memory->canary.ahead,
+                                    group == BB_GROUP_CANARY ? more : -more, memory_order_relaxed);
 }

@@ -12,7 +12,7 @@
  * connection. */
 static inline bool bb__canary_is_there(const struct bb_scoreboard *scoreboard, uint64_t now)
 {
-    return scoreboard && now < atomic_load_explicit(&scoreboard->canary.until, memory_order_relaxed);
+    return scoreboard && now < atomic_load_explicit(&scoreboard->memory->canary.until, memory_order_relaxed);
 }
 
 /* Returns the group of a lane. slot: of the lane; NULL: it has none. */

@@ -130,13 +130,13 @@ void bb_worker_metrics(struct bb_worker *worker, struct bb_metrics *metrics, uns
 void bb_worker_scoreboard(struct bb_worker *worker, struct bb_scoreboard *scoreboard)
 {
     worker->scoreboard = scoreboard;
-    worker->shared.queue.turns = &scoreboard->turns;
+    worker->shared.queue.turns = &scoreboard->memory->turns;
     worker->admission = (struct bb__conn_admission){&worker->shared.queue, scoreboard};
 }
 
 void bb_worker_queue_counter(struct bb_worker *worker, struct bb_scoreboard *counter)
 {
-    worker->shared.queue.turns = &counter->turns;
+    worker->shared.queue.turns = &counter->memory->turns;
 }
 
 int bb_worker_event(struct bb_worker *worker, struct bb_event *event)

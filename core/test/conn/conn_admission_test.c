@@ -28,7 +28,7 @@ static struct move *begin_behind(const char *target, int others)
     struct move *move = begin();
     assert_int_equal(bb_scoreboard_new(&scoreboard, 1), BB_OK);
     slot = bb__scoreboard_claim(scoreboard);
-    move->shared_queue.turns = &scoreboard->turns;
+    move->shared_queue.turns = &scoreboard->memory->turns;
     queue = (struct bb__conn_admission){&move->shared_queue, scoreboard};
     move->from.worker->settings.queue_timeout = TIMEOUT;
     move->from.worker->settings.max_queue = MOST;

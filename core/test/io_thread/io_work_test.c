@@ -267,7 +267,7 @@ static void test_one_of_two_equally_slow_clients_is_reset(void **state)
         crew->io.context.now = fake_clock;
         bb__io_check_readers(&crew->io);
     }
-    assert_int_equal(atomic_load(&crew->scoreboard->slow_readers), 1);
+    assert_int_equal(atomic_load(&crew->scoreboard->memory->slow_readers), 1);
     assert_true(bb__owner_unpark(&first->owner));
     assert_true(bb__owner_return(&second->owner));
     first->current = second->current = NULL;

@@ -74,7 +74,7 @@ static void test_a_lane_that_takes_no_requests_is_not_counted(void **state)
     int other = getpid() + 1;
     bb__scoreboard_set_idle(slot, true);
     for (int pause = 0; pause < 2; pause++) {
-        atomic_bool *why = pause ? &slot->paused : &slot->leaves;
+        atomic_uchar *why = pause ? &slot->paused : &slot->leaves;
         assert_int_equal(bb__scoreboard_idle_elsewhere(scoreboard, other, 8), 1);
         assert_true(bb__scoreboard_process_is_idle(scoreboard, other));
         atomic_store(why, true);
@@ -225,7 +225,7 @@ static void test_no_two_lanes_write_to_one_cache_line(void **state)
     (void)state;
     assert_int_equal(sizeof(struct bb__slot) % BB_CACHE_LINE, 0);
     assert_int_equal(offsetof(struct bb__slot, beat), BB_CACHE_LINE);
-    assert_int_equal(offsetof(struct bb_scoreboard, slots) % BB_CACHE_LINE, 0);
+    assert_int_equal(offsetof(struct bb__scoreboard_memory, slots) % BB_CACHE_LINE, 0);
 }
 
 static void test_a_look_shows_the_lanes_request(void **state)
@@ -353,11 +353,11 @@ static void test_a_slot_that_was_claimed_meanwhile_is_not_cleared(void **state)
     if (dead == 0) _exit(0);
     assert_int_equal(waitpid(dead, NULL, 0), dead);
     assert_int_equal(bb_scoreboard_new(&race.scoreboard, 1), BB_OK);
-    atomic_store(&race.scoreboard->used, 1);
+    atomic_store(&race.scoreboard->memory->used, 1);
     assert_int_equal(pthread_create(&thread, NULL, clear_each_round, &dead), 0);
     time_t end = time(NULL) + TIME;
     for (unsigned round = 1; round <= ROUNDS && time(NULL) < end; round++) {
-        struct bb__slot *slot = &race.scoreboard->slots[0];
+        struct bb__slot *slot = bb__scoreboard_slot(race.scoreboard, 0);
         atomic_store(&slot->pid, dead);
         atomic_store(&race.round, round);
         while (!bb__scoreboard_claim(race.scoreboard)) continue;

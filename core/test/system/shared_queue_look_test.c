@@ -183,7 +183,8 @@ static struct queue_of_others *queue_of_others(void)
     int pair[2];
     assert_int_equal(bb_scoreboard_new(&queue.counter, 1), BB_OK);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    queue.sender = (struct bb__shared_queue){.in = pair[0], .out = pair[1], .turns = &queue.counter->turns};
+    queue.sender =
+        (struct bb__shared_queue){.in = pair[0], .out = pair[1], .turns = &queue.counter->memory->turns};
     queue.out = pair[1];
     return &queue;
 }

@@ -95,7 +95,7 @@ static void test_one_scoreboard_counts_the_requests_of_both_servers(void **state
     struct bb__shared_message message;
     struct host *host = begin();
     assert_int_equal(bb_scoreboard_new(&counter, 4), BB_OK);
-    atomic_store(&counter->turns, 7);
+    atomic_store(&counter->memory->turns, 7);
     bb_worker_queue_counter(host->worker, counter);
     bb__shared_queue_nudge(&host->worker->shared.queue);
     atomic_store(&bb__scoreboard_claim(scoreboard)->pid, 1);

@@ -33,11 +33,42 @@ class ScoreboardFileTest < Support::TestCase
     end
   end
 
+  # The application in a worker can overwrite the memory.
+  def test_any_bytes_in_the_file_are_read
+    board = Scoreboard.new(2, @file.fileno)
+    random = Random.new(38)
+    bytes = ["\x00", "\x01", "\x7f", "\x80", "\xff"].map { |byte| byte.b * @file.stat.size }
+    [*bytes, *Array.new(200) { random_words(random) }].each do |content|
+      @file.pwrite(content, 0)
+      assert_lanes(board)
+      board.share_with([Process.pid, -1, 0])
+      board.clear(Process.pid, -1, board)
+    end
+  end
+
   def test_a_closed_or_wrong_descriptor_raises
     number = @file.fileno
     @file.close
     assert_raises(Errno::EBADF) { Scoreboard.new(2, number) }
     assert_raises(TypeError) { Scoreboard.new(2, "a file") }
     assert_raises(TypeError) { Scoreboard.file("many") }
+  end
+
+  private
+
+  # Many words are 0, because some fields are shown only if another one is 0.
+  def random_words(random)
+    Array.new(@file.stat.size / 8) { random.rand(2).zero? ? random.bytes(8) : "\0" * 8 }.join
+  end
+
+  def assert_lanes(board)
+    assert_operator board.lanes.size, :<=, 2
+    board.lanes.each do |lane|
+      assert_predicate lane[:pid], :positive?
+      assert_includes [nil, :body, :stream], lane[:held]
+      refute_match(/[\x00-\x1f\x7f]/n, lane[:label].to_s)
+    end
+    assert_operator board.held[:threads].values.sum, :<=, 2
+    assert_equal %i[readers senders], board.slow.keys
   end
 end
