@@ -10,7 +10,8 @@ module Bontebok
   # The scoreboard shows which workers only wait for hijacked connections and streams. These workers get hijack_timeout.
   #
   # The kernel also gives the supervisor other processes, for example a daemon of the application. This class ignores
-  # processes that are no workers.
+  # processes that are no workers. A worker's application may overwrite the scoreboard, so its pids can be any numbers.
+  # A signal goes only to a child of the supervisor that the supervisor has not forked itself.
   class AdoptedWorkers
     SIGNALS = { retire: "TERM", drain: "QUIT", quit: "INT", kill_children: "KILL" }.freeze
     GRACEFUL = %i[drain retire].freeze
@@ -24,9 +25,11 @@ module Bontebok
     private_constant :Worker
 
     # worker_links: the WorkerLinks, which lists the workers on the scoreboard. config: for the times, see #configure.
-    def initialize(worker_links, config, log:)
+    # forked: called with a pid, returns whether the supervisor has forked this process itself.
+    def initialize(worker_links, config, log:, forked: proc { false })
       @worker_links = worker_links
       @log = log
+      @forked = forked
       @workers = []
       configure(config)
     end
@@ -95,9 +98,11 @@ module Bontebok
 
     private
 
-    # True if the process is a child of the supervisor and has not ended. If the process is no child, Process.wait2
-    # raises ECHILD.
+    # True if the process has not ended and is a child of the supervisor, but the supervisor has not forked it. If the
+    # process is no child, Process.wait2 raises ECHILD. A pid below 1 means a group of processes, or all.
     def ours?(pid)
+      return false if !pid.positive? || @forked.call(pid)
+
       _, status = Process.wait2(pid, Process::WNOHANG)
       ended(pid, status) if status
       !status

@@ -103,7 +103,7 @@ module Bontebok
     # this wait could also reap a child that the application waits for.
     def prepare_to_adopt
       @life_line ||= LifeLine.new if !@app && Core.adopt_orphans
-      @adopted = AdoptedWorkers.new(@listeners.worker_links, @config, log: @log)
+      @adopted = AdoptedWorkers.new(@listeners.worker_links, @config, log: @log, forked: method(:forked?))
     end
 
     def tick_masters

@@ -17,6 +17,23 @@ class AdoptedWorkersTest < Support::TestCase
     assert_nil @adopted.deadline
   end
 
+  # The application may have overwritten the scoreboard. A pid below 1 means a group of processes, or all.
+  def test_no_other_process_is_reaped_or_gets_a_signal
+    ended, master = start(2)
+    Process.kill("KILL", ended)
+    eventually { Support::ProcessTable.entry(ended).nil? }
+    @forked = [ended, master]
+    @scoreboard.pids = [-1, -Process.getpgrp, -(2**31), 0, 1, Process.pid, Process.ppid, (2**31) - 1, ended, master]
+    Process.stub(:kill, ->(*signal) { flunk("signal #{signal}") }) do
+      @adopted.take
+      @adopted.keep(0)
+      @adopted.stop(:kill_children)
+    end
+    assert_empty @adopted
+    assert_empty @scoreboard.forgotten
+    assert_equal 9, Process.wait2(ended).last.termsig
+  end
+
   def test_keep_retires_the_workers_above_the_given_number
     first, second = start(2)
     @adopted.take

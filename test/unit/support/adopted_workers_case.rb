@@ -26,7 +26,9 @@ module AdoptedWorkersCase
     @scoreboard = Board.new([], [], [], [], nil)
     @reader, @writer = IO.pipe
     @times = Times.new(graceful_timeout: GRACE, hijack_timeout: HIJACK)
-    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, @times, log: Bontebok::Log.new(@writer))
+    @forked = []
+    @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, @times, log: Bontebok::Log.new(@writer),
+                                                                 forked: ->(pid) { @forked.include?(pid) })
     @said, @say = IO.pipe
     @pids = []
   end

@@ -22,6 +22,11 @@ module Bontebok
         child
       end
 
+      # True if the process is one of the masters.
+      def pid?(pid)
+        [*@roster, *@kept].any? { |child| child.pid == pid }
+      end
+
       # True if the child has taken the place of the kept master.
       def keeps_former_of?(child)
         keeps? && @kept_for.equal?(child)

@@ -100,6 +100,11 @@ module Bontebok
         1
       end
 
+      # True if the supervisor has forked the process. All other children come from dead masters.
+      def forked?(pid)
+        @masters.pid?(pid) || @trial&.pid == pid
+      end
+
       # Called in the supervisor's loop.
       def judge_trial
         verdict = @trial&.verdict or return

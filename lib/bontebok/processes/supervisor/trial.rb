@@ -13,6 +13,8 @@ module Bontebok
         @child.expect(seconds)
       end
 
+      def pid = @child.pid
+
       def sources
         [*(@child.channel unless @child.deaf?), *@report.source]
       end
