@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require "bontebok/bontebok"
-require "bontebok/status/histogram"
-require "bontebok/system/proc/memory_files"
+require_relative "../../../lib/bontebok/bontebok"
+require_relative "../../../lib/bontebok/status/histogram"
+require_relative "../../../lib/bontebok/system/proc/memory_files"
 
 module Bench
   class Times
