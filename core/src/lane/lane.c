@@ -246,11 +246,12 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         atomic_store_explicit(&lane->reply.untimed, false, memory_order_relaxed);
         lane->reply.spools = false;
         lane->reply.given = 0;
-        lane->request.queue_time =
-            has_waited(lane, conn) ? bb__elapsed(bb__clock_us(), conn->wait.ready_at) : 0;
+        bool waited = has_waited(lane, conn);
+        lane->request.queue_time = waited ? bb__elapsed(bb__clock_us(), conn->wait.ready_at) : 0;
         if (lane->attends && !attend(lane)) return BB_EVENT;
         if (lane->sample.counts.metrics)
-            bb__sample_begin(&lane->sample, lane->context.now, conn->wait.ready_at, lane->request.queue_time);
+            bb__sample_begin(&lane->sample, lane->context.now, conn->wait.ready_at,
+                             waited ? lane->request.queue_time : 0);
         if (lane->intake.slot)
             bb__scoreboard_begin(lane->intake.slot, lane->context.now, lane->request.queue_time);
         bb__conn_fill_request(conn, &lane->context, &lane->request);
