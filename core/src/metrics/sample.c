@@ -18,16 +18,24 @@ void bb__sample_init(struct bb__sample *sample, const struct bb__counts *counts)
     *sample = (struct bb__sample){.counts = *counts, .two_ticks = 2 * tick_of_clock()};
 }
 
-/* Counts a time for this request and for the unmeasured requests that it stands for. */
-static void count(atomic_uint_fast64_t *times, uint64_t time, unsigned *unmeasured)
+/* Counts a time for this request and for the unmeasured requests before it. */
+static void count(struct bb__sampled *sampled, atomic_uint_fast64_t *cell)
 {
-    bb__metrics_add(&times[bb__metrics_place(time)], 1 + *unmeasured);
-    *unmeasured = 0;
+    bb__metrics_add(cell, 1 + sampled->unmeasured);
+    *sampled = (struct bb__sampled){cell, 0};
 }
 
-static void count_one(atomic_uint_fast64_t *times, uint64_t time)
+static void settle(struct bb__sampled *sampled)
 {
-    bb__metrics_add(&times[bb__metrics_place(time)], 1);
+    if (!sampled->last || sampled->unmeasured == 0) return;
+    bb__metrics_add(sampled->last, sampled->unmeasured);
+    sampled->unmeasured = 0;
+}
+
+void bb__sample_settle(struct bb__sample *sample)
+{
+    settle(&sample->queue);
+    settle(&sample->service);
 }
 
 void bb__sample_end(struct bb__sample *sample, uint64_t now, uint64_t handed_out)
@@ -36,8 +44,8 @@ void bb__sample_end(struct bb__sample *sample, uint64_t now, uint64_t handed_out
     uint64_t coarse = bb__elapsed(now, handed_out);
     bool is_long = coarse >= sample->two_ticks;
     if (sample->began == 0 && !sample->has_waited && !is_long) {
-        sample->unmeasured_queued++;
-        sample->unmeasured++;
+        sample->queue.unmeasured++;
+        sample->service.unmeasured++;
         return;
     }
     uint64_t time = sample->began > 0 ? bb__elapsed(bb__clock_us(), sample->began) : coarse * 1000;
@@ -45,17 +53,19 @@ void bb__sample_end(struct bb__sample *sample, uint64_t now, uint64_t handed_out
         bb__count_times(&sample->counts, sample->queued, time);
         return;
     }
+    atomic_uint_fast64_t *queued = &own->queue_time[bb__metrics_place(sample->queued)];
+    atomic_uint_fast64_t *served = &own->service_time[bb__metrics_place(time)];
     if (sample->has_waited)
-        count_one(own->queue_time, sample->queued);
+        bb__metrics_add(queued, 1);
     else if (sample->began > 0)
-        count(own->queue_time, sample->queued, &sample->unmeasured_queued);
+        count(&sample->queue, queued);
     else
-        sample->unmeasured_queued++;
+        sample->queue.unmeasured++;
 
     if (is_long)
-        count_one(own->service_time, time);
+        bb__metrics_add(served, 1);
     else if (sample->began > 0)
-        count(own->service_time, time, &sample->unmeasured);
+        count(&sample->service, served);
     else
-        sample->unmeasured++;
+        sample->service.unmeasured++;
 }

@@ -19,6 +19,12 @@
 #endif
 #define BB_SAMPLE_EVERY 4 /* a power of 2 */
 
+/* A kind of time. */
+struct bb__sampled {
+    atomic_uint_fast64_t *last; /* the cell of the last measured time; NULL: there was none */
+    unsigned unmeasured;        /* requests that no measured request counts for yet */
+};
+
 struct bb__sample {
     struct bb__counts counts;
     uint64_t tick;      /* ms, the coarse time of the last request */
@@ -26,12 +32,15 @@ struct bb__sample {
     uint64_t queued;    /* us, queue time of the current request; 0 also if it is unknown */
     uint64_t two_ticks; /* ms */
     unsigned requests;  /* in this tick */
-    unsigned unmeasured_queued, unmeasured; /* times that the next measured request counts for */
-    bool has_waited;                        /* the queue time is known without a measurement */
+    struct bb__sampled queue, service;
+    bool has_waited; /* the queue time is known without a measurement */
 };
 
 /* Prepares a sample for a lane that counts in counts->own. */
 void bb__sample_init(struct bb__sample *sample, const struct bb__counts *counts);
+
+/* Lets the last measured times count for the unmeasured requests after them. */
+void bb__sample_settle(struct bb__sample *sample);
 
 /* Call this when the host gets a request. now: ms. ready_at: us, when the request began to wait; 0: it has
  * not waited. queued: us; 0: unknown, less than a tick. */
@@ -39,6 +48,7 @@ static inline void bb__sample_begin(struct bb__sample *sample, uint64_t now, uin
                                     uint64_t queued)
 {
     if (sample->tick != now) {
+        if (sample->requests > BB_SAMPLE_FIRST) bb__sample_settle(sample);
         sample->tick = now;
         sample->requests = 0;
     }
