@@ -29,6 +29,9 @@ int bb_metrics_file(unsigned lanes);
  * with another layout. */
 int bb_metrics_attach(struct bb_metrics **metrics, int fd);
 
+/* The layout of this version's metrics, as bb_scoreboard_layout(). */
+unsigned bb_metrics_layout(void);
+
 bool bb_metrics_is_writable(const struct bb_metrics *metrics);
 
 /* Frees the metrics in this process only. No worker of this process may use the metrics any more. NULL is

@@ -27,6 +27,10 @@ int bb_scoreboard_file(unsigned lanes);
  * it, with another layout of the scoreboard or of the messages in the shared queue. */
 int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd);
 
+/* The layout of this version's scoreboards and of the messages in the shared queue. If it is the layout of
+ * another version, both can use the same scoreboard. */
+unsigned bb_scoreboard_layout(void);
+
 /* Clears the slots of a process that has ended. Lanes of a killed process have not cleared their slots, and a
  * new connection may have woken one of these lanes. For each slot that this call clears, a message to `in`
  * wakes another lane. in: as in bb_worker_share_queue(); -1: no message. counter: as in

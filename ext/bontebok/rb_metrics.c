@@ -213,6 +213,8 @@ static VALUE metrics_notes(VALUE self, VALUE kind)
 void bbr_init_metrics(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Metrics", rb_cObject);
+    /* Two versions with the same LAYOUT can share metrics. */
+    rb_define_const(class, "LAYOUT", UINT2NUM(bb_metrics_layout()));
     rb_define_alloc_func(class, metrics_allocate);
     rb_define_singleton_method(class, "file", metrics_file, 1);
     rb_define_method(class, "initialize", metrics_initialize, -1);

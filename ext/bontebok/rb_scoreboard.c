@@ -241,6 +241,8 @@ static VALUE scoreboard_share_with(VALUE self, VALUE pids)
 void bbr_init_scoreboard(VALUE core)
 {
     VALUE class = rb_define_class_under(core, "Scoreboard", rb_cObject);
+    /* Two versions with the same LAYOUT can share a scoreboard and a queue. */
+    rb_define_const(class, "LAYOUT", UINT2NUM(bb_scoreboard_layout()));
     rb_define_alloc_func(class, scoreboard_allocate);
     rb_define_singleton_method(class, "file", scoreboard_file, 1);
     rb_define_method(class, "initialize", scoreboard_initialize, -1);

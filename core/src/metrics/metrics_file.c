@@ -22,6 +22,11 @@ static struct bb__metrics_layout layout_of(unsigned count)
                                        count};
 }
 
+unsigned bb_metrics_layout(void)
+{
+    return BB_METRICS_LAYOUT;
+}
+
 static int map(struct bb_metrics **metrics, unsigned count, bool writable, int flags, int fd)
 {
     struct bb_metrics *made = malloc(sizeof *made);

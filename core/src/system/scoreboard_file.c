@@ -38,6 +38,11 @@ static int map(struct bb_scoreboard **scoreboard, unsigned count, int flags, int
     return BB_OK;
 }
 
+unsigned bb_scoreboard_layout(void)
+{
+    return BB_LAYOUT;
+}
+
 int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
 {
     if (map(scoreboard, lanes, MAP_ANONYMOUS, -1) != BB_OK) return BB_ENOMEM;

@@ -62,10 +62,10 @@ module Bontebok
     # The master in messages.
     def master = "the new master"
 
-    # workers: the present number of workers (see #count). former_workers: the number of
+    # pid: of the master. workers: the present number of workers (see #count). former_workers: the number of
     # former workers, of which all but one can leave before the end. on_trial: a former generation serves, and stays if
     # the new one is not ready. Returns nothing; an error is sent to the master, which logs it and ends.
-    def answer(workers:, former_workers:, life_line:, on_trial:)
+    def answer(pid:, workers:, former_workers:, life_line:, on_trial:)
       message, = @handshake.hear
       return unless message
 
@@ -74,8 +74,10 @@ module Bontebok
       @listeners = @former_listeners.next(@config, HostNames::Table.new(message["addresses"]))
       @listeners.bind
       @on_trial = on_trial
-      send_descriptors(life_line, generation: @generation, workers: first_workers(workers, former_workers),
-                                  trial: on_trial ? count(workers) : 0, canary: !@canary.nil?)
+      links = @listeners.worker_links
+      totals = links.totals.pass(pid, message["layouts"], links: links.descriptors.any?)
+      send_descriptors(life_line, totals, generation: @generation, workers: first_workers(workers, former_workers),
+                                          trial: on_trial ? count(workers) : 0, canary: !@canary.nil?)
     rescue StandardError => e # the message can be malformed in many ways, and the supervisor must not end
       refuse(e)
     ensure
@@ -156,14 +158,18 @@ module Bontebok
       raise StartError, "max_workers 0 needs a restart of the server" if @config.workers.zero?
     end
 
-    # The supervisor keeps its own descriptors.
-    def send_descriptors(life_line, **numbers)
+    # The supervisor keeps its own descriptors. Those of the totals are the last ones, because an older version ignores
+    # descriptors behind the listeners. They are left out if a message has no room for them.
+    def send_descriptors(life_line, totals, **numbers)
       logs = LogFiles.files(@config)
       links = @listeners.worker_links.descriptors
+      descriptors = [*logs, *links, life_line&.to_io, *@listeners.map(&:socket)].compact
+      metrics = totals.files.first([Handshake::MOST - descriptors.size, 0].max)
       @handshake.say(
         { protocol: PROTOCOL, **numbers, links: links.size, life_line: !life_line.nil?,
+          metrics: metrics.size, metrics_shared: totals.shared,
           stored: @listeners.stored?, listeners: PassedListeners.describe(@listeners) },
-        [*logs, *links, life_line&.to_io, *@listeners.map(&:socket)].compact
+        descriptors + metrics
       )
       @sent = true
     ensure

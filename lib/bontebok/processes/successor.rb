@@ -66,7 +66,7 @@ module Bontebok
     # Returns the supervisor's message and its descriptors.
     def ask
       @handshake.say({ protocol: Deploy::PROTOCOL, version: VERSION, config: SupervisorConfig.dump(@config),
-                       addresses: HostNames.table(@config[:listen]) })
+                       addresses: HostNames.table(@config[:listen]), layouts: Totals.layouts })
       message, descriptors = @handshake.hear
       raise StartError, "the supervisor has ended" unless message
       raise StartError, message["error"] if message["error"]
@@ -86,21 +86,24 @@ module Bontebok
       @log.follow
     end
 
+    # An older supervisor passes no totals. Then this generation counts alone.
     def take_links(message, descriptors)
+      @metrics = descriptors.pop(message["metrics"].to_i)
       links = descriptors.shift(message["links"])
       life_line = descriptors.shift(message["life_line"] ? 1 : 0)
       @listeners = Listeners.new(PassedListeners.take(message["listeners"], descriptors),
-                                 log: @log, worker_links: worker_links(links), stored: message["stored"])
+                                 log: @log, worker_links: worker_links(links, message), stored: message["stored"])
       @life_line = LifeLine.inherit(*life_line) if life_line.any? && @shared
     end
 
     # If the supervisor has another version of Bontebok with another layout of the scoreboard, this master and its
     # workers get links of their own. The supervisor could not find these workers, so it does not adopt them.
-    def worker_links(descriptors)
-      WorkerLinks.attach(descriptors).tap { @shared = true }
+    def worker_links(descriptors, message)
+      @log.warn("the server's totals do not include this generation") if message["metrics"]&.zero?
+      WorkerLinks.attach(descriptors, totals: Totals.attach(@metrics)).tap { @shared = true }
     rescue ArgumentError => e
       @log.warn("the generations share only the listeners: #{e.message}")
-      WorkerLinks.open
+      WorkerLinks.open(totals: Totals.attach(@metrics, own: !message["metrics_shared"]))
     end
 
     def master(message)

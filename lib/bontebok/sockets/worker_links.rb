@@ -3,23 +3,29 @@
 require "socket"
 
 require_relative "duped_descriptor"
+require_relative "shared/totals"
 require_relative "stalled_workers"
 require_relative "../start_error"
 require_relative "../system/error_text"
 
 module Bontebok
-  # The shared queue and the scoreboard of all workers. A busy worker puts a connection with a request into the shared
-  # queue, and the first idle worker serves the request. The scoreboard shows which workers are idle. The started
-  # process creates both before it forks.
+  # The shared queue, the scoreboard and the totals of all workers. A busy worker puts a connection with a request into
+  # the shared queue, and the first idle worker serves the request. The scoreboard shows which workers are idle. The
+  # started process creates all of them before it forks.
   class WorkerLinks
     # Number of slots of the scoreboard. Each lane of each worker has a slot. A lane without a slot serves as well, but
     # gets no connections from other workers.
-    LANES = 1024
+    LANES = Totals::LANES
 
-    # Returns the links of the supervisor. Raises StartError.
-    def self.open
+    # What a process outside needs to watch the server: IO objects, and nil if the scoreboard is in no file. queue: the
+    # receiving end of the shared queue. counter: the file of the scoreboard that counts the requests in the queue.
+    # totals: see Totals#descriptors.
+    Observed = Struct.new(:scoreboard, :totals, :queue, :counter)
+
+    # Returns the links of the supervisor. totals: the Totals of this server; nil: they are made. Raises StartError.
+    def self.open(totals: nil)
       require "bontebok/bontebok" # here, so that a start can report that the extension is not built
-      new(make_file, Core::PORTABLE ? [] : Socket.pair(:UNIX, :SEQPACKET))
+      new(make_file, Core::PORTABLE ? [] : Socket.pair(:UNIX, :SEQPACKET), totals: totals)
     rescue SystemCallError => e
       raise StartError, "cannot create the workers' shared queue and scoreboard: #{ErrorText.of(e)}"
     end
@@ -33,37 +39,42 @@ module Bontebok
     end
     private_class_method :make_file
 
-    # Returns the links in an executed process. descriptors: IO objects with copies of #descriptors. Raises
-    # ArgumentError if the scoreboard is not among them, or if its layout differs, because another version of Bontebok
-    # has made it. After an error the descriptors are closed, because the workers of this process must not have them.
-    def self.attach(descriptors)
+    # Returns the links in an executed process. descriptors: IO objects with copies of #descriptors. totals: as in
+    # .open. Raises ArgumentError if the scoreboard is not among them, or if its layout differs, because another version
+    # of Bontebok has made it. After an error the descriptors are closed, because the workers of this process must not
+    # have them.
+    def self.attach(descriptors, totals: nil)
       memory, first, last, counter = descriptors.each { |io| io&.close_on_exec = true }
       raise ArgumentError, "the scoreboard is not in a file" unless memory
 
       ends = [first, last].map { |io| Socket.for_fd(io.tap { io.autoclose = false }.fileno) }
-      new(memory, ends, counter)
+      new(memory, ends, counter, totals: totals)
     rescue ArgumentError, SystemCallError
       [memory, *(ends || [first, last]), counter].compact.each(&:close)
       raise
     end
 
-    # Returns links with the shared queue of another server. descriptors: IO objects with copies of #queue of that
-    # server. Raises ArgumentError and closes the descriptors as .attach does.
+    # Returns links with the shared queue of another server, and totals of their own. descriptors: IO objects with
+    # copies of #queue of that server. Raises ArgumentError and closes the descriptors as .attach does.
     def self.join(descriptors)
       attach([make_file, *descriptors.rotate])
     end
 
     # memory: the file of the scoreboard, or nil. ends: the shared queue; empty if one process serves, whose core has a
     # queue of its own (Core::PORTABLE). counter: the file of the scoreboard of another
-    # server, which counts the requests in the queue; nil: the own scoreboard counts them. The object owns them.
-    def initialize(memory, ends, counter = nil)
+    # server, which counts the requests in the queue; nil: the own scoreboard counts them. totals: as in .open. The
+    # object owns them.
+    def initialize(memory, ends, counter = nil, totals: nil)
       @memory = memory
       @ends = ends
       @scoreboard = Core::Scoreboard.new(LANES, memory&.fileno)
       @counter_file = counter
       @counter = counter ? Core::Scoreboard.new(LANES, counter.fileno) : @scoreboard
       @lent = []
+      @totals = totals || Totals.open
     end
+
+    attr_reader :totals
 
     # The descriptors for a process that the supervisor executes; none if the scoreboard is in no file.
     def descriptors
@@ -75,11 +86,18 @@ module Bontebok
       @memory ? [@counter_file || @memory, *@ends] : []
     end
 
-    # Gives the shared queue and the scoreboard to the core's worker. Must be called before the first lane is created.
-    def connect(worker)
+    # Returns an Observed.
+    def observed
+      Observed.new(@memory, @totals.descriptors, @ends.last, @counter_file || @memory)
+    end
+
+    # Gives the links to the core's worker. number, generation: of the worker. Must be called before the first lane is
+    # created.
+    def connect(worker, number: 1, generation: 1)
       @lent = @ends.map { |socket| DupedDescriptor.new(socket) }
       worker.share_queue(*@lent.map(&:fileno)) if @lent.any?
       worker.scoreboard(@scoreboard, @counter)
+      @totals.connect(worker, number, generation)
     end
 
     # Removes the lanes of a worker that has ended from the scoreboard. If a removed lane was woken for a connection and
@@ -142,7 +160,7 @@ module Bontebok
     # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
     # scoreboard stays mapped.
     def close
-      [*@ends, @memory, @counter_file].compact.each(&:close)
+      [*@ends, @memory, @counter_file, @totals].compact.each(&:close)
     end
 
     # Called in a process that the application has forked.

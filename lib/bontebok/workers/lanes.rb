@@ -25,10 +25,10 @@ module Bontebok
     # The RequestLimits, the DetachedConnections, and the OwnProcess or CallersProcess.
     attr_reader :request_limits, :detached, :process
 
-    # worker: the Hooks::Worker for hooks. turns: OutOfBandTurns, if there are other workers. channel: the core uses it
-    # to report requests that take too long, even while a thread keeps Ruby's lock.
+    # worker: the Hooks::Worker for hooks. generation: of its master. turns: OutOfBandTurns, if there are other workers.
+    # channel: the core uses it to report requests that take too long, even while a thread keeps Ruby's lock.
     def initialize(config, listeners, app, worker:, log:, events:, process: OwnProcess.new(events, log: log),
-                   turns: nil, channel: nil)
+                   generation: 1, turns: nil, channel: nil)
       @process = process
       @request_limit = config.request_limit
       @out_of_band = OutOfBand.new(config, worker, log: log, turns: turns)
@@ -39,7 +39,7 @@ module Bontebok
       @core = Core::Worker.new(config.core_settings)
       hook = DrainHook.new(@hooks, worker, log: log)
       @detached = DetachedConnections.new(config.seconds(:hijack_timeout), hook: hook, core: @core, log: log)
-      listeners.worker_links.connect(@core)
+      listeners.worker_links.connect(@core, number: worker.number, generation: generation)
       @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
       @core.start_io_thread
       listen

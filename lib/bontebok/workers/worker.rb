@@ -76,7 +76,7 @@ module Bontebok
 
     def serve(app, words)
       @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns,
-                                                   channel: @channel)
+                                                   generation: @generation, channel: @channel)
       @recycling = Recycling.new(@config, log: @log)
       MainThread.guard do
         @lanes.start { note_ready }

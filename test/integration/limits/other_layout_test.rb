@@ -63,10 +63,8 @@ class OtherLayoutTest < Support::TestCase
   end
 
   def deploy_other_layout(number)
-    release_with_bontebok(number, "99.1.2")
+    release_with_other_layout(number, "99.1.2")
     temp_file("releases/#{number}/config.ru", APP)
-    links = "#{temp_dir}/releases/#{number}/lib/bontebok/sockets/worker_links.rb"
-    File.write(links, File.read(links).sub("self.attach(descriptors)\n", "\\0raise ArgumentError, 'other layout'\n"))
     assert_command 0, /other layout\ngeneration #{number} serves\n/, "deploy", "--wait"
   end
 

@@ -91,9 +91,7 @@ class DeployTest < Support::TestCase
   def test_a_version_with_another_layout_of_the_shared_memory_serves_alone
     release_with_bontebok(1, Bontebok::VERSION)
     server = start_current("-w", "1", command: [RbConfig.ruby, "exe/bontebok"])
-    release_with_bontebok(2, "99.1.2")
-    links = "#{temp_dir}/releases/2/lib/bontebok/sockets/worker_links.rb"
-    File.write(links, File.read(links).sub("self.attach(descriptors)\n", "\\0raise ArgumentError, 'other layout'\n"))
+    release_with_other_layout(2, "99.1.2")
     deploy(server)
     server.wait_for_output(/the generations share only the listeners: other layout/)
     assert_serves 2, server, "bontebok 99.1.2, leak nil"

@@ -27,8 +27,22 @@ module Releases
     files = %w[config.ru exe/bontebok].zip([Releases::APP, File.read(Support::BontebokProcess::EXECUTABLE)]).to_h
     release(number, files)
     FileUtils.cp_r(Releases::LIB, "#{temp_dir}/releases/#{number}/lib")
-    path = "#{temp_dir}/releases/#{number}/lib/bontebok/version.rb"
-    File.write(path, File.read(path).sub(/VERSION = ".*"/, "VERSION = #{version.inspect}"))
+    change_lib(number, "version.rb", /VERSION = ".*"/, "VERSION = #{version.inspect}")
+  end
+
+  # Makes a release that has its own Bontebok, whose scoreboard has another layout. totals: so have its totals.
+  def release_with_other_layout(number, version, totals: false)
+    release_with_bontebok(number, version)
+    change_lib(number, "sockets/worker_links.rb", "self.attach(descriptors, totals: nil)\n",
+               "\\0raise ArgumentError, 'other layout'\n")
+    change_lib(number, "sockets/shared/totals.rb", "Core::Scoreboard::LAYOUT, Core::Metrics::LAYOUT]",
+               "Core::Scoreboard::LAYOUT + 1, Core::Metrics::LAYOUT + #{totals ? 1 : 0}]")
+  end
+
+  # Changes a file of a release's own Bontebok.
+  def change_lib(number, name, pattern, replacement)
+    path = "#{temp_dir}/releases/#{number}/lib/bontebok/#{name}"
+    File.write(path, File.read(path).sub!(pattern, replacement))
   end
 
   def remove_release(number)

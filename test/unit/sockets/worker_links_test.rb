@@ -60,6 +60,19 @@ class WorkerLinksTest < Support::TestCase
     assert(@links.descriptors.none?(&:closed?))
   end
 
+  def test_what_a_process_outside_needs
+    second = Bontebok::WorkerLinks.join(@links.queue.map(&:dup))
+    observed = second.observed
+    files = [second.descriptors.first, *second.totals.descriptors, @links.descriptors.last, @links.queue.first]
+    assert_equal inodes(files),
+                 inodes([observed.scoreboard, *observed.totals, observed.queue, observed.counter])
+    observed = @links.observed
+    assert_equal observed.scoreboard, observed.counter
+    assert_equal 5, inodes([*@links.descriptors, *@links.totals.descriptors, *second.totals.descriptors]).uniq.size
+  ensure
+    second&.close
+  end
+
   # Each server has its own scoreboard. The first one counts the requests in the queue.
   def test_servers_share_a_queue
     second = Bontebok::WorkerLinks.join(@links.queue.map(&:dup))
@@ -93,6 +106,8 @@ class WorkerLinksTest < Support::TestCase
   end
 
   private
+
+  def inodes(files) = files.map { |io| io.stat.ino }
 
   def path_of(io) = "/proc/self/fd/#{io.fileno}"
 

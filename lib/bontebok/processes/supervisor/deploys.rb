@@ -89,7 +89,7 @@ module Bontebok
           deploy.read_report
           next unless deploy.asked?
 
-          deploy.answer(workers: @workers, former_workers: former_workers, life_line: @life_line,
+          deploy.answer(pid: child.pid, workers: @workers, former_workers: former_workers, life_line: @life_line,
                         on_trial: @masters.whole?)
           child.workers = deploy.first
         end

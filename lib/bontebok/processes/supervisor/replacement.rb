@@ -145,16 +145,20 @@ module Bontebok
       end
 
       def state_to_pass(others = {})
-        links = @listeners.worker_links
         State.of("config" => SupervisorConfig.dump(@config), "user" => @config.account.ids, "directory" => @directory,
                  "umask" => File.umask, "pidfile" => Pidfile.held,
                  "generation" => @generation, "serving" => [@serving_generation, @serving_version],
                  "workers" => @workers, "drains" => @drains, "restart_file" => @restart_watch && RestartFile.seen,
                  "masters" => @masters.carry.map { |state, channel| [state, channel.to_io.fileno] },
                  "listeners" => PassedListeners.number(@listeners), "stored" => @listeners.stored?,
-                 "links" => links.descriptors.map(&:fileno), "shared" => links.pids.any?,
                  "life_line" => @life_line&.ends&.map(&:fileno),
-                 "control" => @control && PassedListeners.number([@control.listener]), **others)
+                 "control" => @control && PassedListeners.number([@control.listener]), **links_to_pass, **others)
+      end
+
+      def links_to_pass
+        links = @listeners.worker_links
+        { "links" => links.descriptors.map(&:fileno), "shared" => links.pids.any?,
+          "metrics" => links.totals.descriptors.map(&:fileno) }
       end
     end
   end

@@ -92,11 +92,11 @@ module Bontebok
       # The links of another version of Bontebok can have another layout. Then the new supervisor has links of its own,
       # unless the workers that serve use the present ones.
       def worker_links
-        WorkerLinks.attach(@state.copies("links"))
+        WorkerLinks.attach(@state.copies("links"), totals: Totals.attach(@state.copies("metrics")))
       rescue ArgumentError => e
         raise StartError, "deploy this version first, then the supervisor: #{e.message}" if @state.fetch("shared")
 
-        WorkerLinks.open
+        WorkerLinks.open(totals: Totals.attach(@state.copies("metrics"), own: false))
       end
 
       # Nobody may read standard error.

@@ -25,7 +25,7 @@ module Bontebok
       OWN_TYPES = { "config" => [Hash], "user" => [Array], "directory" => [String], "umask" => [Integer],
                     "generation" => [Integer], "serving" => [Array], "workers" => [Integer], "stored" => [true, false],
                     "shared" => [true, false], "signals" => [Array, nil], "ignored" => [Array, nil],
-                    "spare" => [Integer, nil], "restart_file" => [Array, nil] }.freeze
+                    "spare" => [Integer, nil], "restart_file" => [Array, nil], "metrics" => [Array, nil] }.freeze
 
       class << self
         # Removes the variable from env. Raises UsageError.
@@ -119,7 +119,7 @@ module Bontebok
 
       def numbers
         listeners = [*@values["listeners"], *@values["control"]].map { |listener| listener["fd"] }
-        [*@values.values_at("links", "life_line", "client", "answer"), listeners,
+        [*@values.values_at("links", "metrics", "life_line", "client", "answer"), listeners,
          @values["masters"].map { |_state, number| number }].flatten.compact
       end
     end

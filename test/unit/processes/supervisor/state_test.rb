@@ -9,7 +9,8 @@ class SupervisorStateTest < Support::TestCase
   STATE = Bontebok::Supervisor::State
   VALUES = { "config" => {}, "user" => [nil, nil], "directory" => "/", "umask" => 18, "pidfile" => nil,
              "generation" => 1, "serving" => [1, "1.0"], "workers" => 2, "masters" => [], "listeners" => [],
-             "stored" => false, "links" => [], "shared" => true, "life_line" => nil, "control" => nil }.freeze
+             "stored" => false, "links" => [], "metrics" => [], "shared" => true, "life_line" => nil,
+             "control" => nil }.freeze
 
   def setup
     @pipe = IO.pipe

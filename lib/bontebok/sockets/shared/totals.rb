@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+module Bontebok
+  # The totals of a server: responses, bytes, times, and events with names. They are in memory that all processes of the
+  # server share. Totals never fall: they survive workers that are killed, and deploys.
+  #
+  # A process counts in its own memory, which belongs to the scoreboard of its workers, because each lane counts in the
+  # block of its slot. Another scoreboard has another memory. The server's totals are the sums over all memories.
+  class Totals
+    # The number of blocks. A scoreboard has as many slots.
+    LANES = 1024
+    # How many other memories are kept. Each has a descriptor.
+    MOST = 16
+
+    # io: its file, or nil. metrics: a Core::Metrics; nil: another version of Bontebok has made the file, with another
+    # layout. master: the pid of the master that the memory was made for, or nil.
+    Memory = Struct.new(:io, :metrics, :master) do
+      # True if the process that the memory was made for has ended, and all of its workers.
+      def free?
+        !master.nil? && [master, *metrics.lanes.map { |lane| lane[:pid] }].all? { |pid| gone?(pid) }
+      end
+
+      private
+
+      # The process may belong to another user.
+      def gone?(pid)
+        !Process.kill(0, pid)
+      rescue Errno::ESRCH
+        true
+      rescue SystemCallError
+        false
+      end
+    end
+    private_constant :Memory
+
+    # What an executed master gets: the files for .attach. shared: the first memory is also used by others, because the
+    # master uses the same scoreboard.
+    Passed = Struct.new(:files, :shared)
+
+    class << self
+      # The layouts of this version's scoreboards and totals.
+      def layouts = [Core::Scoreboard::LAYOUT, Core::Metrics::LAYOUT]
+
+      # Returns totals with an own memory.
+      def open
+        new(make || Memory.new(nil, Core::Metrics.new(LANES)), [])
+      end
+
+      # Returns the totals of an executed process. files: IO objects with copies of #descriptors or of Passed#files. The
+      # object owns them. own: the first one is the own memory. If it has another layout, or if own is false, this
+      # process gets a new memory, and only keeps the files.
+      def attach(files, own: true)
+        memories = files.each { |io| io.close_on_exec = true }.map { |io| map(io) }
+        return new(memories.first, memories.drop(1)) if own && memories.first&.metrics
+
+        open.tap { |totals| totals.keep(memories) }
+      end
+
+      # Returns a new memory, or nil: none can be made, because RLIMIT_FSIZE is too low, or because the system has no
+      # memfd_create. Then only forked processes share the memory.
+      def make
+        io = IO.for_fd(Core::Metrics.file(LANES))
+        Memory.new(io, Core::Metrics.new(LANES, io.fileno))
+      rescue SystemCallError
+        io&.close
+        nil
+      end
+
+      private
+
+      def map(io)
+        Memory.new(io, Core::Metrics.new(LANES, io.fileno))
+      rescue ArgumentError, SystemCallError
+        Memory.new(io)
+      end
+    end
+
+    private_class_method :new
+
+    def initialize(own, others)
+      @own = own
+      @others = others
+    end
+
+    # Adds memories of other processes, which are only read.
+    def keep(memories)
+      @others.concat(memories)
+    end
+
+    # The files of all memories: the own one first. Empty if the own memory is in no file.
+    def descriptors
+      @own.io ? [@own, *@others].map(&:io) : []
+    end
+
+    # The Core::Metrics of all memories that can be read: the own one first.
+    def memories
+      [@own, *@others].filter_map(&:metrics)
+    end
+
+    # Returns the Passed for a master. pid: of the master. layouts: its .layouts; nil: its version has no totals. A
+    # master whose scoreboard has another layout has a scoreboard of its own, so it needs a memory of its own. A master
+    # whose totals have another layout gets no files. links: the scoreboard is in a file.
+    def pass(pid, layouts, links:)
+      scoreboard, metrics = layouts
+      return Passed.new([], false) unless metrics == Core::Metrics::LAYOUT
+
+      shared = links && scoreboard == Core::Scoreboard::LAYOUT
+      Passed.new(shared ? descriptors : lend(pid), shared)
+    end
+
+    # Lets the core's worker count. number: of the worker. Must be called before Core::Worker#start_io_thread.
+    def connect(worker, number, generation)
+      worker.metrics(@own.metrics, number, generation)
+    end
+
+    # Adds to the total with this name (see TotalNames).
+    def count(name, number = 1)
+      @own.metrics.count(name, number)
+    end
+
+    # Keeps the text with the present time. kind: :deploy or :end (of a worker).
+    def note(kind, text)
+      @own.metrics.note(kind, text)
+    end
+
+    # Closes the descriptors. The memories stay mapped.
+    def close
+      [@own, *@others].filter_map(&:io).each(&:close)
+    end
+    alias disown close
+
+    private
+
+    # Returns the files for a master with a memory of its own. Empty: no memory can be made.
+    def lend(pid)
+      memory = @others.find(&:free?) || (Totals.make if @others.size < MOST)
+      return [] unless memory
+
+      memory.master = pid
+      @others |= [memory]
+      [memory.io, *(descriptors - [memory.io])]
+    end
+  end
+end
