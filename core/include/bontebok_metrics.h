@@ -64,8 +64,8 @@ void bb_worker_count_gc(struct bb_worker *worker, uint64_t runs, uint64_t time);
 
 /* Adds to the total with this name. The first call for a name creates the total. For rare events. At most
  * BB_METRICS_NAMES names of at most BB_METRICS_NAME_MAX - 1 bytes exist; others are not counted. The core
- * itself uses the names "rejected REASON", "probe ready_path STATUS" and "probe live_path STATUS". Any
- * thread. */
+ * itself uses the names "rejected REASON", "probe ready_path STATUS", "probe live_path STATUS" and "log lines
+ * lost" (of the access log). Any thread. */
 void bb_metrics_count(struct bb_metrics *metrics, const char *name, uint64_t number);
 
 /* What the notes are about. */

@@ -104,6 +104,7 @@ void bb__log_tell_losses(struct bb__conn_context *context, struct bb__event_pace
     struct bb__access_log *log = context->log;
     if (log->lost == 0) return;
     const struct bb_event event = {.error = log->error, .text = "access log: a line is lost"};
+    if (context->counts.metrics) bb_metrics_count(context->counts.metrics, "log lines lost", log->lost);
     pace->left_out += log->lost - 1;
     bb__event_add_paced(&context->events, pace, context->now, &event);
     log->lost = 0;

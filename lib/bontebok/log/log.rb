@@ -18,8 +18,8 @@ module Bontebok
     # lost at once, until the reader reads again. So a stopped reader does not delay requests.
     WRITE_TIMEOUT = 0.2
 
-    # The numbers of the generation and of the worker, shown in each entry.
-    attr_writer :generation, :worker
+    # The numbers of the generation and of the worker, shown in each entry. on_loss: called for each entry that is lost.
+    attr_writer :generation, :worker, :on_loss
 
     # level: the lowest level that is written.
     def initialize(stream = $stderr, format: "text", level: "info")
@@ -91,8 +91,13 @@ module Bontebok
         forget_losses_of_parent
         @lost = 0 if @lost.positive? && @stream.write(losses, 0)
         @taken = @lost.zero? && @stream.write(line, @taken ? WRITE_TIMEOUT : 0)
-        @lost += 1 unless @taken
+        lose unless @taken
       end
+    end
+
+    def lose
+      @lost += 1
+      @on_loss&.call
     end
 
     # The access log reports its lost lines in the same words.

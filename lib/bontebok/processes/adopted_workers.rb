@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "child"
+require_relative "children/adopted_end"
 require_relative "../system/clock"
 
 module Bontebok
@@ -20,8 +21,9 @@ module Bontebok
     LEAST = 3
     private_constant :LEAST
 
-    # last: the deadline if the worker only waits for hijacked connections and streams.
-    Worker = Struct.new(:pid, :told, :deadline, :last)
+    # last: the deadline if the worker only waits for hijacked connections and streams. fault: if it was killed, the
+    # reason (TotalNames::ENDS) and a text.
+    Worker = Struct.new(:pid, :told, :deadline, :last, :fault)
     private_constant :Worker
 
     # worker_links: the WorkerLinks, which lists the workers on the scoreboard. config: for the times, see #configure.
@@ -83,9 +85,9 @@ module Bontebok
 
     # Kills the workers that did not end in time, and the workers that hang.
     def kill_late_ones
-      late_ones.each { |worker| kill(worker, "did not end in time") }
+      late_ones.each { |worker| kill(worker, "late", "did not end in time") }
       stalled = empty? || @stalled.nil? ? {} : @stalled.look
-      @workers.each { |worker| kill(worker, stalled[worker.pid]) if stalled.key?(worker.pid) }
+      @workers.each { |worker| kill(worker, "hung", stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
 
     # Called when the supervisor has reaped any process.
@@ -93,6 +95,7 @@ module Bontebok
       @worker_links.forget(pid)
       worker = @workers.find { |one| one.pid == pid } or return
       @workers.delete(worker)
+      Children::AdoptedEnd.new(pid, status, worker.fault, worker.told).count(@worker_links.totals)
       @log.write(status.success? ? :info : :warn, "worker (pid #{pid}) has left: #{Child.ending(status)}")
     end
 
@@ -164,10 +167,11 @@ module Bontebok
       signal(worker, SIGNALS.fetch(how))
     end
 
-    def kill(worker, reason)
+    def kill(worker, reason, text)
       return if worker.told == :killed
 
-      @log.error("worker (pid #{worker.pid}) #{reason}: killed")
+      worker.fault = [reason, text]
+      @log.error("worker (pid #{worker.pid}) #{text}: killed")
       worker.told = :killed
       worker.deadline = nil
       signal(worker, "KILL")

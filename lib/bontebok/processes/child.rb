@@ -33,8 +33,9 @@ module Bontebok
     KILL_SECONDS = 1
 
     # limit: seconds from the last #expect to the deadline. ending: how the child ended, in the words of the log.
-    # status: the Process::Status of the ended child; nil if other code has reaped the child.
-    attr_reader :number, :pid, :channel, :deadline, :limit, :ending, :status
+    # status: the Process::Status of the ended child; nil if other code has reaped the child. cause: why the child must
+    # end (see Children::EndNotes). fault: why its parent has killed it, in the words of the log.
+    attr_reader :number, :pid, :channel, :deadline, :limit, :ending, :status, :cause, :fault
 
     # How many workers the master was told to have; nil: as many as the supervisor wants.
     attr_accessor :workers
@@ -88,6 +89,12 @@ module Bontebok
 
     def replace
       @staying = false
+    end
+
+    # Notes why the child must end. Only the first cause counts, but see #hang. Returns the child.
+    def blame(cause)
+      @cause ||= cause
+      self
     end
 
     # Called if the child's replacement has failed. The child stays.

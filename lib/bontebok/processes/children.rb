@@ -2,6 +2,7 @@
 
 require_relative "child"
 require_relative "children/carrying"
+require_relative "children/end_notes"
 require_relative "children/ends"
 require_relative "children/hung"
 require_relative "children/orders"
@@ -60,9 +61,7 @@ module Bontebok
       @stopping = false
     end
 
-    def empty?
-      @roster.empty?
-    end
+    def empty? = @roster.empty?
 
     # Waits until a child's channel or one of `others` is readable, or a deadline passes. After each wait, the caller
     # must read its signals and call #tick. The block gets an exception that the application raises in this thread (see
@@ -170,7 +169,8 @@ module Bontebok
 
     def note(child, word)
       case word
-      when :leave then @replacements.add(child)
+      when *EndNotes::WORDS then child.blame(word)
+      when :leave then @replacements.add(child.blame(:descriptors))
       when :hung, :stuck, :emptied then note_hung(child, word)
       when :waits then child.waits(@seconds[:waits])
       when *Child::PROGRESS then note_progress(child, word)

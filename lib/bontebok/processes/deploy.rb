@@ -3,6 +3,7 @@
 require "io/wait"
 
 require_relative "../config/supervisor_config"
+require_relative "deploy/end_note"
 require_relative "deploy/steps"
 require_relative "deploy_report"
 require_relative "../log/log_files"
@@ -28,6 +29,9 @@ module Bontebok
 
     # The version of the messages. A master with another version ends.
     PROTOCOL = 1
+    # Exit statuses of the command, and the names of these results (TotalNames::DEPLOYS).
+    FAILURES = { 4 => "canary_bad", 5 => "canary_few" }.freeze
+    private_constant :FAILURES
 
     # The SupervisorConfig and the Listeners of the new master; nil before #answer.
     attr_reader :generation, :config, :listeners
@@ -48,13 +52,9 @@ module Bontebok
       [(@handshake.to_io unless answered?), *@report.source].compact
     end
 
-    def answered?
-      @handshake.to_io.closed?
-    end
+    def answered? = @handshake.to_io.closed?
 
-    def asked?
-      !answered? && !@handshake.to_io.wait_readable(0).nil?
-    end
+    def asked? = !answered? && !@handshake.to_io.wait_readable(0).nil?
 
     # The master's version of Bontebok.
     attr_reader :version
@@ -118,6 +118,7 @@ module Bontebok
 
     # Called when the master serves.
     def succeed
+      @report.ordered? ? note.succeeded : note.recovered
       @report.finish(0, "generation #{@generation} serves")
       close
     end
@@ -126,6 +127,7 @@ module Bontebok
     # ready. Only the first reason is told.
     def supersede(reason)
       read_report
+      note_failure(reason)
       @report.finish(@failure || 1, reason)
     end
 
@@ -136,6 +138,7 @@ module Bontebok
     # to end, and may still write why.
     def fail(reason, ends: false)
       @over = true
+      @reason ||= reason
       ends ? @report.finish_at_end(@failure || 1, reason) : supersede(reason)
       @listeners&.discard
     end
@@ -147,6 +150,15 @@ module Bontebok
     end
 
     private
+
+    def note = @note ||= EndNote.new(@former_listeners.worker_links.totals, @generation)
+
+    # The master's own error says more than that the master has ended.
+    def note_failure(reason)
+      return note.superseded(reason) unless @over
+
+      note.failed(FAILURES.fetch(@failure, "failed"), (@report.error unless @failure) || @reason)
+    end
 
     def read(message)
       unless message["protocol"] == PROTOCOL

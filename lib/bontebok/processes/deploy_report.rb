@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "deploy/first_error"
+
 module Bontebok
   # What the clients of the control socket learn about a deploy. At first, the standard error of an executed master is a
   # pipe to the supervisor. So the clients also get errors of Bundler and Ruby. Used by Deploy.
@@ -15,10 +17,16 @@ module Bontebok
       @clients = clients
       @log = log
       @ordered = ordered
+      @error = Deploy::FirstError.new
     end
 
     # True if somebody has ordered the deploy, and nobody waits for its end.
-    def unheard? = @ordered && client.nil?
+    def unheard? = ordered? && client.nil?
+
+    def ordered? = @ordered
+
+    # The first error that the master has written, as far as #take has read it; nil: none.
+    def error = @error.line
 
     # Readable when the master has written something, or has ended; an empty list: nothing more will come.
     def source
@@ -35,6 +43,7 @@ module Bontebok
         return close_and_finish if text.nil?
 
         @log.copy(text) if copy
+        @error.add(text)
         @clients.each { |client| client.tell(text) }
       end
     end

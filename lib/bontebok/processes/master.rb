@@ -80,6 +80,7 @@ module Bontebok
       @turns = OutOfBandTurns.new([@count, @config.workers].max) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
+      @ends = Children::EndNotes.new(@listeners.worker_links.totals, @generation)
       begin_trial(together: !@canary) if @trial.positive?
     end
 
@@ -128,6 +129,7 @@ module Bontebok
 
     def note_end(child)
       @listeners.worker_links.forget(child.pid)
+      @ends.ended(child)
       @channel.say(:crashed) if child.staying? && child.reached?(:ready)
       attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
     end
@@ -174,6 +176,7 @@ module Bontebok
     # The master closes its copies of the listeners first. Only the workers then have copies, and they accept the queued
     # connections before they close the copies.
     def stop(how)
+      @ends.generation_ends(how, @workers.size) unless @stopping || @failed || @workers.empty?
       @stopping = true
       ExitPriority.deadline = (Deadline.new(@config.seconds(:graceful_timeout)) if how == :retire)
       @listeners.close

@@ -47,6 +47,7 @@ module Bontebok
     # The workers retire. The application stays loaded.
     def park
       @parked = true
+      @ends.generation_ends(:park, @workers.size) unless @workers.empty?
       @workers.stop(:retire)
     end
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "deploy/end_note"
+
 module Bontebok
   # The return to the former generation (keep_former), whose master is still loaded. The supervisor treats it as a
   # Deploy whose configuration and listeners are known already.
@@ -50,10 +52,12 @@ module Bontebok
     def grows? = false
 
     def succeed
+      note.rolled_back
       finish(0, "generation #{@generation} serves again")
     end
 
     def fail(reason, **)
+      note.failed("failed", reason)
       finish(1, reason)
     end
 
@@ -61,6 +65,8 @@ module Bontebok
     alias discard fail
 
     private
+
+    def note = @note ||= Deploy::EndNote.new(@listeners.worker_links.totals, @generation)
 
     def finish(status, text)
       @clients.each { |client| client.finish(status, text) }.clear

@@ -93,6 +93,7 @@ module Bontebok
       life_line = descriptors.shift(message["life_line"] ? 1 : 0)
       @listeners = Listeners.new(PassedListeners.take(message["listeners"], descriptors),
                                  log: @log, worker_links: worker_links(links, message), stored: message["stored"])
+      @listeners.worker_links.totals.count_losses(@log)
       @life_line = LifeLine.inherit(*life_line) if life_line.any? && @shared
     end
 

@@ -18,6 +18,8 @@ module Bontebok
   #                      :crashed  a worker that served has ended, but nobody has told it to (from a master)
   #                      :leave    replace the child: a signal, a limit (requests, age, memory) or the application
   #                                asks for it
+  #                      :max_requests, :max_worker_age, :max_worker_memory, :signal, :application
+  #                                why the child says :leave next; without one of these words: descriptors have run out
   #                      :hung     a request takes longer than request_timeout
   #                      :stuck    each thread of the child has a request that takes longer than request_timeout
   #                      :emptied  the child is stuck and has no other connection
@@ -40,7 +42,8 @@ module Bontebok
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i",
               prepared: "z", failed: "f", crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q",
               renew: "n", renew_slowly: "s", more: "+", fewer: "-", kill: "k", park: "p", serve: "v",
-              announce: "a", recall: "b", hurry: "y" }.freeze
+              announce: "a", recall: "b", hurry: "y", max_requests: "1", max_worker_age: "2", max_worker_memory: "3",
+              signal: "4", application: "5" }.freeze
     WORDS = BYTES.invert.freeze
 
     attr_reader :to_io

@@ -57,6 +57,7 @@ module Bontebok
     def bind
       @own.each(&:bind)
       @worker_links ||= WorkerLinks.open
+      @worker_links.totals.count_losses(@log)
     rescue StartError
       discard
       raise

@@ -3,6 +3,7 @@
 require "bontebok/bontebok"
 require_relative "detached_connections"
 require_relative "drain_hook"
+require_relative "gc_count"
 require_relative "out_of_band"
 require_relative "own_process"
 require_relative "rack_env"
@@ -45,7 +46,9 @@ module Bontebok
       listen
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }
       @threads = ServingThreads.new(@lanes, hooks: @hooks, process: process, log: log) { events.push(:lanes_ended) }
-      @request_limits = RequestLimits.new(@core, @lanes, log: log)
+      @request_limits = RequestLimits.new(@core, @lanes, log: log, totals: listeners.worker_links.totals,
+                                                         soft: config[:request_timeout_soft].positive?)
+      @collections = GcCount.new(@core)
     end
 
     # Yields when all threads exist, before they serve. Raises ThreadError if not all threads can be created. After this
@@ -86,16 +89,23 @@ module Bontebok
 
     def requests = @core.requests
 
-    # Shows on the scoreboard that the main thread runs.
+    # Shows on the scoreboard that the main thread runs. Counts the garbage collections.
     def beat
       @core.beat
+      @collections.look
       @detached.show
     end
+
+    # Adds the garbage collections since the last call or #beat to the totals.
+    def count_gc = @collections.look
 
     # True if the lanes have no request, and have had no request since the last call.
     def rest = @core.rest
 
-    def join = @threads.join
+    def join
+      @threads.join
+      count_gc
+    end
 
     # Called after #join. Resets streams, but hijacked sockets belong to the application. Frees the core's memory.
     def close

@@ -29,7 +29,8 @@ module Bontebok
       [earliest - @clock.now, 0].max if earliest
     end
 
-    # Returns the reason to replace the worker, as text for the log, or nil. Returns a reason only once.
+    # Returns the reason to replace the worker, or nil: a word of Channel, and text for the log. Returns a reason only
+    # once.
     def reason
       reason = too_old || too_large
       @end = @look = nil if reason
@@ -47,7 +48,7 @@ module Bontebok
     end
 
     def too_old
-      "age" if @end && @end <= @clock.now
+      [:max_worker_age, "age"] if @end && @end <= @clock.now
     end
 
     def too_large
@@ -55,7 +56,7 @@ module Bontebok
 
       memory = @memory.read or return give_up
       @look = @clock.now + PERIOD
-      memory.to_s if memory.own > @most
+      [:max_worker_memory, memory.to_s] if memory.own > @most
     end
 
     def give_up

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../request_timeout"
+require_relative "../sockets/shared/total_names"
 
 module Bontebok
   # Runs in the main thread, and handles requests that take longer than request_timeout_soft or request_timeout. After
@@ -23,12 +24,15 @@ module Bontebok
     # Readable when #tick must be called.
     attr_reader :to_io
 
-    # core: the Core::Worker, which owns the descriptor. lanes: its lanes.
-    def initialize(core, lanes, log:)
+    # core: the Core::Worker, which owns the descriptor. lanes: its lanes. totals: the Totals. soft: there is a
+    # request_timeout_soft.
+    def initialize(core, lanes, log:, totals:, soft:)
       @core = core
       @lanes = lanes
       @to_io = IO.for_fd(core.alarm, autoclose: false)
       @log = log
+      @totals = totals
+      @soft = soft
     end
 
     # The core itself tells the parent to replace the process.
@@ -53,12 +57,18 @@ module Bontebok
 
     def time_out(lane)
       request, backtrace = lane.time_out
-      report("request_timeout_soft: #{request} is here", "Bontebok::RequestTimeout is raised", backtrace) if request
+      return unless request
+
+      count(1)
+      report("request_timeout_soft: #{request} is here", "Bontebok::RequestTimeout is raised", backtrace)
     end
 
-    # Other threads are logged, too, because they may show what the request waits for.
+    def count(number) = @totals.count(TotalNames::SLOW, number)
+
+    # With request_timeout_soft, these requests are counted already. Other threads are logged, too, because they may show what the request waits for.
     def report_overdue
       overdue = @lanes.filter_map(&:overdue)
+      count(overdue.size) unless @soft
       overdue.each do |request, thread, seconds|
         began = (Time.now - seconds).strftime("%FT%T.%L%:z")
         report("request_timeout: #{request}, which began at #{began}, is here", name_of(thread), thread.backtrace)

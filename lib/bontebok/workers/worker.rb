@@ -115,15 +115,13 @@ module Bontebok
     end
 
     # Seconds that the main thread may wait; nil: no limit.
-    def wait_time
-      [@heartbeat.seconds, @lanes.detached.step, @deadline ? @deadline.step : @recycling.wait].compact.min
-    end
+    def wait_time = [@heartbeat.seconds, @lanes.detached.step, @deadline ? @deadline.step : @recycling.wait].compact.min
 
     def time_is_over
       return give_up if @deadline&.left&.zero?
       return @serving = false if @lanes.detached.over?
 
-      reason = @recycling.reason and ask_to_leave(reason)
+      reason = @recycling.reason and ask_to_leave(*reason)
     end
 
     def handle(event)
@@ -132,21 +130,24 @@ module Bontebok
       case event
       when :lanes_ended then @lanes.detached.wait? ? wait_for_detached : @serving = false
       when :busy then @heartbeat.busy
-      when :max_requests then ask_to_leave("max requests #{@lanes.request_limit} reached")
+      when :max_requests then ask_to_leave(:max_requests, "max requests #{@lanes.request_limit} reached")
       when :late then @lanes.request_limits.tick
-      when :leave then @channel.say(:leave)
-      when "TERM", "QUIT" then ask_to_leave("SIG#{event}")
+      when :leave then ask_for(:application)
+      when "TERM", "QUIT" then ask_to_leave(:signal, "SIG#{event}")
       end
     end
 
     # Not called for the event :leave, because the log has its reason already. A worker that was told to end does not
     # ask, because the TERM may come from the parent that told it to end (see Child::Leaving).
-    def ask_to_leave(reason)
+    def ask_to_leave(cause, reason)
       return if @leaving
 
       @log.info("wants to be replaced: #{reason}")
-      @channel.say(:leave)
+      ask_for(cause)
     end
+
+    # cause: a word of Channel.
+    def ask_for(cause) = [cause, :leave].each { |word| @channel.say(word) }
 
     def obey(word)
       case word

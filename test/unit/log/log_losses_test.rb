@@ -19,6 +19,13 @@ class LogLossesTest < Support::TestCase
     assert_match(/\A\S+Z info #{Process.pid} - - last\n\z/, written)
   end
 
+  def test_each_loss_is_told
+    count = 0
+    @log.on_loss = -> { count += 1 }
+    after_loss_of(3)
+    assert_equal 3, count
+  end
+
   # The log does not wait again for the lines after the first lost line.
   def test_the_log_waits_once_for_a_reader_that_does_not_read
     waits = []

@@ -112,7 +112,10 @@ class AdoptedWorkersTest < Support::TestCase
     assert_equal 4711, @adopted.deadline
     stalled.look = { second => "has not moved", Process.pid => "is no worker" }
     2.times { @adopted.kill_late_ones }
-    assert_equal 9, Process.wait2(second).last.termsig
+    _, status = Process.wait2(second)
+    assert_equal 9, status.termsig
+    @adopted.ended(second, status)
+    assert_equal [{ "ended hung" => 1 }, "worker (pid #{second}): has not moved"], counted_ends
     assert_nil Process.wait(first, Process::WNOHANG)
     assert_equal 1, @reader.read_nonblock(4096).scan("worker (pid #{second}) has not moved: killed").size
   end
@@ -130,6 +133,7 @@ class AdoptedWorkersTest < Support::TestCase
     assert_empty @adopted
     assert_equal 1, logged.scan("pid #{pid}) did not end in time: killed").size
     assert_match(/warn .*pid #{pid}\) has left: killed by SIGKILL/, logged)
+    assert_equal [{ "ended late" => 1 }, "worker (pid #{pid}): did not end in time"], counted_ends
   end
 
   # The scoreboard also has the lanes (threads) of a worker that died with its master.
@@ -144,5 +148,6 @@ class AdoptedWorkersTest < Support::TestCase
     @adopted.ended(living, status)
     assert_equal [dead, living], @scoreboard.forgotten
     assert_empty @adopted
+    assert_equal [{ "ended killed" => 1 }, "worker (pid #{living}): killed by SIGKILL"], counted_ends
   end
 end

@@ -1,14 +1,16 @@
 # frozen_string_literal: true
 
 require "minitest/mock"
+require "bontebok/bontebok"
 require "bontebok/processes/adopted_workers"
+require "bontebok/sockets/shared/totals"
 require "bontebok/log/log"
 
 # Helpers for tests of AdoptedWorkers, which adopts the workers of a dead master. Here the workers are children of the
 # test process.
 module AdoptedWorkersCase
   # The part of Bontebok::WorkerLinks that AdoptedWorkers uses.
-  Board = Struct.new(:pids, :forgotten, :leaving, :waiting, :stalled_workers) do
+  Board = Struct.new(:pids, :forgotten, :leaving, :waiting, :stalled_workers, :totals) do
     def forget(pid)
       forgotten << pid
     end
@@ -23,7 +25,7 @@ module AdoptedWorkersCase
   HIJACK = 300
 
   def setup
-    @scoreboard = Board.new([], [], [], [], nil)
+    @scoreboard = Board.new([], [], [], [], nil, Bontebok::Totals.open)
     @reader, @writer = IO.pipe
     @times = Times.new(graceful_timeout: GRACE, hijack_timeout: HIJACK)
     @forked = []
@@ -39,7 +41,7 @@ module AdoptedWorkersCase
     rescue SystemCallError
       next # the process has ended
     end
-    [@reader, @writer, @said, @say].each(&:close)
+    [@reader, @writer, @said, @say, @scoreboard.totals].each(&:close)
   end
 
   private
@@ -66,6 +68,12 @@ module AdoptedWorkersCase
   def later(seconds, &)
     now = Bontebok::Clock.now + seconds
     Bontebok::Clock.stub(:now, -> { now }, &)
+  end
+
+  # The ends of workers that are counted, and the last note about one.
+  def counted_ends
+    metrics = @scoreboard.totals.memories.first
+    [metrics.totals[:names], metrics.notes(:end).last&.last]
   end
 
   def logged

@@ -23,7 +23,7 @@ class RecyclingTest < Support::TestCase
     wait = at(0) { subject.wait }
     assert_includes 75.0..100.0, wait
     assert_nil(at(wait - 1) { subject.reason })
-    assert_equal([0, "age"], at(wait) { [subject.wait, subject.reason] })
+    assert_equal([0, [:max_worker_age, "age"]], at(wait) { [subject.wait, subject.reason] })
     assert_equal([nil, nil], at(wait + 1000) { [subject.wait, subject.reason] })
   end
 
@@ -40,7 +40,7 @@ class RecyclingTest < Support::TestCase
     assert_nil(at(10) { subject.reason })
     assert_equal(7, at(13) { subject.wait })
     assert_nil(at(19) { subject.reason })
-    assert_equal("memory 312 MB, PSS 140 MB", at(20) { subject.reason })
+    assert_equal([:max_worker_memory, "memory 312 MB, PSS 140 MB"], at(20) { subject.reason })
     assert_nil(at(20) { subject.wait })
   end
 
@@ -66,7 +66,7 @@ class RecyclingTest < Support::TestCase
   def test_the_limit_that_is_reached_first_counts
     subject = recycling(max_worker_memory: ["9M"], max_worker_age: ["1h"])
     assert_equal(10, at(0) { subject.wait })
-    assert_equal("memory 10 MB, PSS 5 MB", at(10) { subject.reason })
+    assert_equal([:max_worker_memory, "memory 10 MB, PSS 5 MB"], at(10) { subject.reason })
     assert_nil(at(10_000) { subject.wait })
   end
 

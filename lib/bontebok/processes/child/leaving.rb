@@ -33,9 +33,10 @@ module Bontebok
         channel.say(:serve)
       end
 
-      # Notes that a request in the child hangs.
-      def hang
+      # Notes that a request in the child hangs, or that the child does not move.
+      def hang(cause = :request_timeout)
         @hung = true
+        @cause = cause
       end
 
       def hung?
@@ -74,9 +75,10 @@ module Bontebok
       end
 
       # A killed child has no deadline.
-      def kill
+      def kill(fault = nil)
         signal(:KILL)
         @killed = true
+        @fault = fault
         @deadline = nil
       end
 

@@ -44,7 +44,7 @@ module Bontebok
 
       def kill_now(child, reason)
         @record.killed(child, reason)
-        child.kill
+        child.kill(reason)
       end
     end
   end

@@ -36,7 +36,7 @@ module Bontebok
       def kill_stalled
         @stalled.look.each do |pid, reason|
           child = @roster.find { |one| one.pid == pid && !one.killed? } or next
-          child.hang
+          child.hang(:worker_timeout)
           replace(child)
           kill_now(child, reason)
         end

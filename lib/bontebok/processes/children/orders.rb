@@ -7,13 +7,13 @@ module Bontebok
       # Replaces all children at once. All pauses after failures end, because the user may have repaired the fault.
       def renew
         @pauses.cut_short
-        @roster.each { |child| replace(child) }
+        @roster.each { |child| replace(child.blame(:restart)) }
       end
 
       # Replaces the children one after the other, as if each had asked to leave.
       def renew_slowly
         @pauses.cut_short
-        @replacements.add(*@roster)
+        @replacements.add(*@roster.each { |child| child.blame(:restart) })
       end
 
       # Starts children again after #stop. Failures from before #stop do not count.
@@ -34,7 +34,7 @@ module Bontebok
       def fewer
         number = @roster.shrink or return
         @pauses.forget(number)
-        @roster.of(number).each { |child| child.retire(@seconds[:retire]) }
+        @roster.of(number).each { |child| child.blame(:fewer).retire(@seconds[:retire]) }
       end
     end
   end

@@ -42,6 +42,7 @@ module Bontebok
       end
 
       def server_status
+        @lanes&.count_gc
         { **common_status, generation: 1, workers: 0, state: state }
       end
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "total_names"
+
 module Bontebok
   # The totals of a server: responses, bytes, times, and events with names. They are in memory that all processes of the
   # server share. Totals never fall: they survive workers that are killed, and deploys.
@@ -121,6 +123,33 @@ module Bontebok
     # Keeps the text with the present time. kind: :deploy or :end (of a worker).
     def note(kind, text)
       @own.metrics.note(kind, text)
+    end
+
+    # Counts the lines that the Log of this process, and of the processes that it forks, loses from now on.
+    def count_losses(log)
+      log.on_loss = -> { count(TotalNames::LOST) } if log.respond_to?(:on_loss=)
+    end
+
+    # "worker N gM": number and generation of the process that has had lanes; nil: it has had none.
+    def worker(pid)
+      lane = memories.flat_map(&:lanes).find { |one| one[:pid] == pid }
+      "worker #{lane[:worker]} g#{lane[:generation]}" if lane
+    end
+
+    # Counts the end of a worker. reason: of TotalNames::ENDS. text: for a note; nil: there is no note.
+    def ended(reason, text)
+      raise KeyError, reason unless TotalNames::ENDS.key?(reason)
+
+      count("ended #{reason}")
+      note(:end, text) if text
+    end
+
+    # Counts the end of a deploy. result: of TotalNames::DEPLOYS.
+    def deployed(result, text)
+      raise KeyError, result unless TotalNames::DEPLOYS.key?(result)
+
+      count("deploy #{result}")
+      note(:deploy, text)
     end
 
     # Closes the descriptors. The memories stay mapped.
