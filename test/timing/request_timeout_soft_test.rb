@@ -47,6 +47,7 @@ class RequestTimeoutSoftTest < Support::TestCase
     assert_equal 504, server.get("/slow").status
     server.wait_for_output(/request_timeout_soft: GET .slow is here: \S.* \(Bontebok::RequestTimeout\)\n.*read/m)
     server.wait_for_output(/ensured/)
+    assert_equal 1, TotalsReader.new(server.pid).look["slow requests"]
     assert_equal 200, server.get.status
     assert_equal former, workers(server)
   end
@@ -58,6 +59,7 @@ class RequestTimeoutSoftTest < Support::TestCase
     assert_equal 504, server.get("/stubborn").status
     server.wait_for_output(/request_timeout_soft: GET .stubborn is here/)
     server.wait_for_output(/has not answered within request_timeout/)
+    assert_equal 1, TotalsReader.new(server.pid).look["slow requests"], "not counted for each limit"
     wait_for_workers(server, 1, without: former)
   end
 

@@ -49,6 +49,8 @@ class RequestTimeoutTest < Support::TestCase
     server.wait_for_output(/worker \(pid #{former.first}\) hangs in all its threads: it ends within 1 s/)
     wait_for_workers(server, 1, without: former)
     server.wait_for_output(/worker \(pid #{former.first}\) has only requests that hang: killed/)
+    assert_ended server, "timeout", former.first, "request_timeout: has only requests that hang"
+    assert_equal 1, TotalsReader.new(server.pid).look["slow requests"]
     assert_equal 200, server.get.status
   end
 

@@ -100,6 +100,8 @@ class ProcessStalledTest < Support::TestCase
     told = "worker (pid #{former.first}) has not moved for 1.0 s: its process is frozen, without a request: killed\n"
     server.wait_for_output(/ error .* #{Regexp.escape(told)}/)
     wait_for_workers(server, 1, without: former)
+    assert_ended server, "hung", former.first,
+                 "worker_timeout: has not moved for 1.0 s: its process is frozen, without a request"
     assert_equal 200, server.get.status
   end
 

@@ -17,6 +17,7 @@ class ProcessRecyclingTest < Support::TestCase
     server.wait_for_output(/ w1 g1 wants to be replaced: max requests [45] reached$/)
     server.wait_for_output(/worker \(pid #{pids.first}\) leaves when its replacement is ready/)
     server.wait_for_output(/worker \(pid #{pids.first}\) has left: exit status 0/)
+    assert_ended server, "limit", pids.first, "max_requests is reached"
   end
 
   def test_the_former_worker_serves_until_the_new_worker_is_ready
@@ -41,6 +42,7 @@ class ProcessRecyclingTest < Support::TestCase
     old = workers(server)
     wait_for_workers(server, 2, without: old)
     server.wait_for_output(/ w[12] g1 wants to be replaced: age$/)
+    assert_ended server, "limit", old.first, "max_worker_age is reached"
     assert_equal 200, server.get.status
   end
 
@@ -65,6 +67,7 @@ class ProcessRecyclingTest < Support::TestCase
       Process.kill(signal, old)
       wait_for_workers(server, 1, without: [old])
       refute_equal old, server.get.body.to_i
+      assert_ended server, "asked", old, "a signal has asked it to end"
       server.stop
     end
   end
@@ -87,6 +90,7 @@ class ProcessRecyclingTest < Support::TestCase
     assert_equal 500, server.get("/exit").status
     wait_for_workers(server, 1, without: [old])
     refute_equal old, server.get.body.to_i
+    assert_ended server, "application", old, "the application has ended it"
     server.wait_for_output(%r{GET /exit: exit \(SystemExit\).*the application ends this process}m)
   end
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "totals_reader"
+
 # Tests of the processes include this module. It finds the master and the workers of a started server. It makes requests
 # wait at a gate (a FIFO) until the test opens the gate.
 module ProcessTree
@@ -91,6 +93,12 @@ module ProcessTree
       end
       client.read_response
     end
+  end
+
+  # The end of a worker is counted, and noted with a text.
+  def assert_ended(server, reason, pid, text)
+    totals = TotalsReader.new(server.pid)
+    assert(eventually(text, seen: -> { totals.notes(:end) }) { totals.ends?(reason, pid, text) })
   end
 
   def title(pid)
