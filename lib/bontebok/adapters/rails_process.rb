@@ -25,12 +25,13 @@ module Bontebok
       # Called before the application loads. Programs that the application starts do not get the descriptors that the
       # former program has passed to this process.
       def keep_descriptors
-        @kept = ENV.to_h.slice(PassedListeners::VARIABLE, Control::CLIENT)
+        @kept = ENV.to_h.slice(PassedListeners::VARIABLE, Control::CLIENT, Totals::VARIABLE)
         @kept.each_key { |name| ENV.delete(name) }
-        numbers = [*PassedListeners.numbers(@kept), *client(@kept[Control::CLIENT])]
+        numbers = [*PassedListeners.numbers(@kept), *client(@kept[Control::CLIENT]),
+                   *@kept[Totals::VARIABLE]&.then { |text| Totals.numbers(text) }]
         numbers.each { |number| IO.for_fd(number, autoclose: false).close_on_exec = true }
       rescue UsageError, SystemCallError, ArgumentError
-        nil # PassedListeners.inherit and Control report it
+        nil # PassedListeners.inherit, Control and Totals report it
       end
 
       private

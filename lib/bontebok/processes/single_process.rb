@@ -124,7 +124,7 @@ module Bontebok
       StartFailure.close
       @log.dismiss_witness
       @serving = true
-      @listeners.worker_links.totals.note(:deploy, "generation 1 serves (start)")
+      note_serving
       finish_deploy
       run_booted_hook
       wait_for_events while @serving

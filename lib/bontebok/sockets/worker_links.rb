@@ -22,10 +22,12 @@ module Bontebok
     # totals: see Totals#descriptors.
     Observed = Struct.new(:scoreboard, :totals, :queue, :counter)
 
-    # Returns the links of the supervisor. totals: the Totals of this server; nil: they are made. Raises StartError.
+    # Returns the links of the supervisor. totals: the Totals of this server; nil: they are inherited or made. Raises
+    # StartError.
     def self.open(totals: nil)
       require "bontebok/bontebok" # here, so that a start can report that the extension is not built
-      new(make_file, Core::PORTABLE ? [] : Socket.pair(:UNIX, :SEQPACKET), totals: totals)
+      new(make_file, Core::PORTABLE ? [] : Socket.pair(:UNIX, :SEQPACKET),
+          totals: totals || Totals.inherit(ENV))
     rescue SystemCallError => e
       raise StartError, "cannot create the workers' shared queue and scoreboard: #{ErrorText.of(e)}"
     end
@@ -39,10 +41,10 @@ module Bontebok
     end
     private_class_method :make_file
 
-    # Returns the links in an executed process. descriptors: IO objects with copies of #descriptors. totals: as in
-    # .open. Raises ArgumentError if the scoreboard is not among them, or if its layout differs, because another version
-    # of Bontebok has made it. After an error the descriptors are closed, because the workers of this process must not
-    # have them.
+    # Returns the links in an executed process. descriptors: IO objects with copies of #descriptors. totals: nil: they
+    # are made. Raises ArgumentError if the scoreboard is not among them, or if its layout differs, because another
+    # version of Bontebok has made it. After an error the descriptors are closed, because the workers of this process
+    # must not have them.
     def self.attach(descriptors, totals: nil)
       memory, first, last, counter = descriptors.each { |io| io&.close_on_exec = true }
       raise ArgumentError, "the scoreboard is not in a file" unless memory
@@ -62,7 +64,7 @@ module Bontebok
 
     # memory: the file of the scoreboard, or nil. ends: the shared queue; empty if one process serves, whose core has a
     # queue of its own (Core::PORTABLE). counter: the file of the scoreboard of another
-    # server, which counts the requests in the queue; nil: the own scoreboard counts them. totals: as in .open. The
+    # server, which counts the requests in the queue; nil: the own scoreboard counts them. totals: as in .attach. The
     # object owns them.
     def initialize(memory, ends, counter = nil, totals: nil)
       @memory = memory

@@ -19,7 +19,7 @@ module Bontebok
     # process to report (ServiceManager). An executed process gets the sockets in another way.
     FOR_ONE_PROCESS = %w[SERVER_STARTER_PORT LISTEN_PID LISTEN_FDS LISTEN_FDNAMES NOTIFY_SOCKET WATCHDOG_PID
                          WATCHDOG_USEC BONTEBOK_SUPERVISOR_STATE BONTEBOK_LISTENERS BONTEBOK_CLIENT
-                         BONTEBOK_DRAINS BONTEBOK_IGNORED].freeze
+                         BONTEBOK_DRAINS BONTEBOK_TOTALS BONTEBOK_IGNORED].freeze
 
     class << self
       # Call this method first in a process, before anything changes ENV, the working directory, or the process title.

@@ -40,14 +40,10 @@ module Bontebok
       @core = Core::Worker.new(config.core_settings)
       hook = DrainHook.new(@hooks, worker, log: log)
       @detached = DetachedConnections.new(config.seconds(:hijack_timeout), hook: hook, core: @core, log: log)
-      listeners.worker_links.connect(@core, number: worker.number, generation: generation)
-      @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
-      @core.start_io_thread
-      listen
+      connect(channel, number: worker.number, generation: generation)
       @lanes = Array.new(config[:threads]) { make_lane(config, app) }
       @threads = ServingThreads.new(@lanes, hooks: @hooks, process: process, log: log) { events.push(:lanes_ended) }
-      @request_limits = RequestLimits.new(@core, @lanes, log: log, totals: listeners.worker_links.totals,
-                                                         soft: config[:request_timeout_soft].positive?)
+      @request_limits = limits_of_requests(config)
       @collections = GcCount.new(@core)
     end
 
@@ -120,8 +116,20 @@ module Bontebok
       @detached.drain { @threads.note_end(0) }
     end
 
+    def connect(channel, **numbers)
+      @listeners.worker_links.connect(@core, **numbers)
+      @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
+      @core.start_io_thread
+      listen
+    end
+
     def listen
       @listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
+    end
+
+    def limits_of_requests(config)
+      RequestLimits.new(@core, @lanes, log: @log, totals: @listeners.worker_links.totals,
+                                       soft: config[:request_timeout_soft].positive?)
     end
 
     def make_lane(config, app)

@@ -65,7 +65,8 @@ module Bontebok
 
     def count(number) = @totals.count(TotalNames::SLOW, number)
 
-    # With request_timeout_soft, these requests are counted already. Other threads are logged, too, because they may show what the request waits for.
+    # With request_timeout_soft, these requests are counted already. Other threads are logged, too, because they may
+    # show what the request waits for.
     def report_overdue
       overdue = @lanes.filter_map(&:overdue)
       count(overdue.size) unless @soft

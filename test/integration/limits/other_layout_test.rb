@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../support/control_case"
 
 # A deploy of a version whose scoreboard has another layout. The generations share only the listeners, and the
-# supervisor does not see the new workers.
+# supervisor does not see the new workers. But it has their totals, unless the totals have another layout, too.
 class OtherLayoutTest < Support::TestCase
   include ControlCase
 
@@ -36,6 +36,7 @@ class OtherLayoutTest < Support::TestCase
     assert_ready 503, server
     run_command("resume")
     assert_ready 200, server
+    assert_totals server
     server.signal("TERM")
     assert_ready 503, server
     assert_equal 0, server.stop.exitstatus
@@ -62,8 +63,24 @@ class OtherLayoutTest < Support::TestCase
     start_current("-w", "1", "--control", control, *args, command: [RbConfig.ruby, "exe/bontebok"])
   end
 
-  def deploy_other_layout(number)
-    release_with_other_layout(number, "99.1.2")
+  # Each generation has a memory of its own. The memory of a generation that has ended can be used again. Then a
+  # generation follows whose totals have another layout.
+  def assert_totals(server)
+    totals = TotalsReader.new(server.pid)
+    assert_includes 2..3, totals.memories
+    before = totals.look[:responses_2xx]
+    3.times { server.get }
+    assert(eventually(seen: -> { totals.look }) { totals.look[:responses_2xx] >= before + 3 })
+    deploy_other_layout(4, totals: true)
+    server.wait_for_output(/ warn \d+ - g4 the server's totals do not include this generation$/)
+    server.wait_for_output(/(?:.*master \(pid \d+\) has left){3}/m)
+    counted = totals.look[:responses_2xx]
+    assert_equal(["4"] * 3, Array.new(3) { server.get.body })
+    assert_equal counted, totals.look[:responses_2xx]
+  end
+
+  def deploy_other_layout(number, **options)
+    release_with_other_layout(number, "99.1.2", **options)
     temp_file("releases/#{number}/config.ru", APP)
     assert_command 0, /other layout\ngeneration #{number} serves\n/, "deploy", "--wait"
   end

@@ -9,14 +9,19 @@ class ProcessControlTest < Support::TestCase
 
   def test_a_deploy_waits_until_the_new_code_serves
     server = start
+    assert_equal 200, server.get.status
     release(2)
     assert_command 0, "the new code serves\n", "deploy", "--wait"
+    totals = TotalsReader.new(server.pid)
+    assert_equal [1, 1], totals.look.values_at(:responses_2xx, "deploy succeeded")
     assert_serves 2, server
     release(3)
     assert_command 0, "the process is executed again when its requests are finished\n", "deploy"
     server.wait_for_output(/(.* ready in \d+ ms$){3}/m)
     assert_serves 3, server
     assert_equal server.pid, status["pid"]
+    assert_equal ["generation 1 serves (start)", *["generation 1 serves (deploy)"] * 2], totals.notes(:deploy)
+    assert_equal 1, totals.memories
     assert_equal 0, server.stop.exitstatus
     refute_path_exists control
   end
@@ -29,6 +34,7 @@ class ProcessControlTest < Support::TestCase
     assert_command 0, /choose other servers/, "drain"
     File.write(path, "max_workers 1\n")
     assert_command 0, "the new code serves\n", "deploy", "--wait"
+    assert_equal 1, TotalsReader.new(server.pid).look["deploy succeeded"]
     assert_equal [server.pid, 1, "draining"], status.values_at("pid", "workers", "state")
     assert_equal 503, server.get("/ready").status
     assert_equal 0, server.stop.exitstatus

@@ -62,6 +62,9 @@ class StartDirectoryTest < Support::TestCase
       assert_serves 1, server
     end
     assert_path_exists "#{temp_dir}/pid"
+    totals = TotalsReader.new(server.pid)
+    assert_equal [1, 2], [totals.memories, totals.look["deploy failed"]]
+    assert_includes totals.notes(:deploy).last, "the deploy failed: the start command cannot be executed"
     assert_command 0, /serving/, "status"
     assert_equal 0, server.stop.exitstatus
     refute_path_exists "#{temp_dir}/bontebok.sock"

@@ -4,6 +4,7 @@ require "test_helper"
 require "bontebok/processes/control/control"
 require "bontebok/processes/successor"
 require "bontebok/sockets/passed_listeners"
+require "bontebok/sockets/shared/totals"
 require "bontebok/sockets/service/service_manager"
 
 # Tests wrong values of the variables that one program of the server sets for the next one. Anybody can set them.
@@ -42,6 +43,12 @@ class PassedVariablesTest < Minitest::Test
   def test_a_wrong_descriptor_of_a_command
     TEXTS.each do |text|
       assert_wrong(Bontebok::Control::CLIENT, text) { |env| with_env(env) { CONTROL.send(:inherit_commands) } }
+    end
+  end
+
+  def test_wrong_descriptors_of_totals
+    NUMBERS.each do |text|
+      assert_wrong(Bontebok::Totals::VARIABLE, text) { |env| Bontebok::Totals.inherit(env) }
     end
   end
 

@@ -60,6 +60,18 @@ class WorkerLinksTest < Support::TestCase
     assert(@links.descriptors.none?(&:closed?))
   end
 
+  # The garbage collections are in the block of the worker's first lane.
+  def test_the_workers_lanes_count_in_the_totals
+    worker = Bontebok::Core::Worker.new
+    lane = show_a_lane(worker, number: 3, generation: 2)
+    worker.count_gc(5, 70)
+    found = @links.totals.memories.first.lanes.last
+    assert_equal [Process.pid, 3, 2, 5, 70], [*found.values_at(:pid, :worker, :generation),
+                                              *found[:counters].values_at(:gc_runs, :gc_time)]
+    assert_equal ["worker 3 g2", nil], [@links.totals.worker(Process.pid), @links.totals.worker(1)]
+    lane.itself
+  end
+
   def test_what_a_process_outside_needs
     second = Bontebok::WorkerLinks.join(@links.queue.map(&:dup))
     observed = second.observed
@@ -117,9 +129,8 @@ class WorkerLinksTest < Support::TestCase
   end
 
   # Returns a lane that has a slot. The lane has it until the GC frees the lane.
-  def show_a_lane
-    worker = Bontebok::Core::Worker.new
-    @links.connect(worker)
+  def show_a_lane(worker = Bontebok::Core::Worker.new, **numbers)
+    @links.connect(worker, **numbers)
     Bontebok::Core::Lane.new(worker, ->(_env) {}, report: ->(*) {})
   end
 end

@@ -5,8 +5,8 @@ require "bontebok/workers/gc_count"
 
 # Tests what GcCount adds to the totals.
 class GcCountTest < Support::TestCase
-  Collector = Struct.new(:count, :total_time)
-  Untimed = Struct.new(:count)
+  Untimed = Class.new { attr_accessor :count }
+  Collector = Class.new(Untimed) { attr_accessor :total_time }
   Core = Struct.new(:counted) do
     def count_gc(*numbers) = counted << numbers
   end
@@ -17,7 +17,9 @@ class GcCountTest < Support::TestCase
 
   # The collections before the fork are not this worker's. Times below a microsecond are not lost.
   def test_only_new_collections_are_counted
-    collector = Collector.new(5, 7_000)
+    collector = Collector.new
+    collector.count = 5
+    collector.total_time = 7_000
     count = Bontebok::GcCount.new(@core, collector: collector)
     count.look
     assert_empty @core.counted
@@ -29,7 +31,8 @@ class GcCountTest < Support::TestCase
   end
 
   def test_a_ruby_that_does_not_measure_the_time
-    collector = Untimed.new(1)
+    collector = Untimed.new
+    collector.count = 1
     count = Bontebok::GcCount.new(@core, collector: collector)
     collector.count = 3
     count.look

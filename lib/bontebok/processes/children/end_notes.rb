@@ -33,7 +33,8 @@ module Bontebok
 
       # Called when the workers are told to end. word: the master's.
       def generation_ends(word, count)
-        @totals.note(:end, "generation #{@generation} (#{count} worker#{'s' unless count == 1}) ends: #{GENERATION[word]}")
+        size = "#{count} worker#{'s' unless count == 1}"
+        @totals.note(:end, "generation #{@generation} (#{size}) ends: #{GENERATION[word]}")
       end
 
       # child: a worker that has ended.

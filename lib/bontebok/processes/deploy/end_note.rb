@@ -4,7 +4,8 @@ require_relative "../../sockets/shared/totals"
 
 module Bontebok
   class Deploy
-    # Counts the end of a deploy or a rollback in the totals, and notes it. Of several failures only the first one counts.
+    # Counts the end of a deploy or a rollback in the totals, and notes it. A deploy that fails can report several
+    # failures: only the first one counts.
     class EndNote
       # totals: the Totals. generation: the number of the new generation.
       def initialize(totals, generation)

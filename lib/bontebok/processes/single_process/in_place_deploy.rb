@@ -41,6 +41,7 @@ module Bontebok
         StartCommand.check
         @log.info("#{reason}: the process is executed again when its requests are finished")
         @kept = PassedListeners.keep(@listeners)
+        @kept_totals = @listeners.worker_links.totals.descriptors.map(&:dup)
         @status = 1
         @deadline = Deadline.new(@config.seconds(:graceful_timeout))
         @lanes.retire
@@ -61,6 +62,7 @@ module Bontebok
       def forget_deploy
         Listeners.new(PassedListeners.inherit({ PassedListeners::VARIABLE => @kept }), log: @log).close
         @waiting_client&.finish(1, "the server stops")
+        @kept_totals.each(&:close)
         @kept = nil
       end
 
@@ -72,12 +74,14 @@ module Bontebok
         return forget_deploy || 0 if @events.take.intersect?(%w[TERM QUIT INT])
 
         drains = @drains ? { Control::DRAINS => "1" } : {}
-        variables = { PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable }
+        variables = { PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable,
+                      **totals_variable }
         QuietSignals.ignore(%w[HUP USR1 USR2]) do |names|
           StartCommand.execute(variables.merge(QuietSignals.variables(names)))
         end
       rescue SystemCallError => e
         @log.error("#{fault(e)}: the process serves on")
+        @deploy_fault = fault(e)
         @waiting_client&.finish(1, fault(e))
         nil
       end
@@ -90,10 +94,27 @@ module Bontebok
         @events = SignalQueue.new(*SingleProcess::SIGNALS)
         former = PassedListeners.inherit({ PassedListeners::VARIABLE => @kept })
         @listeners = Listeners.of(@config, log: @log, former: former, stored: @listeners.stored?)
+        ENV.update(totals_variable)
         @listeners.bind
         announce(@drains)
         @kept = @deadline = @waiting_client = nil
         @began = Clock.now
+      end
+
+      def note_serving
+        totals = @listeners.worker_links.totals
+        return totals.started unless @deploy_fault
+
+        totals.deployed("failed", "the deploy failed: #{@deploy_fault}")
+        @deploy_fault = nil
+      end
+
+      # The descriptors belong to the next program from now on, or to this one, if it takes them back.
+      def totals_variable
+        return {} if @kept_totals.empty?
+
+        @kept_totals.each { |io| io.autoclose = io.close_on_exec = false }
+        { Totals::VARIABLE => @kept_totals.map(&:fileno).join(",") }
       end
 
       def client_variable

@@ -26,7 +26,7 @@ module Bontebok
       end
 
       def note_ready
-        @listeners.worker_links.totals.note(:deploy, "generation 1 serves (start)")
+        @listeners.worker_links.totals.started
         open_control if beside_another?
         @listeners.own
         finish_deploy

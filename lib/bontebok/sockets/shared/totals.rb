@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../passed_variable"
 require_relative "total_names"
 
 module Bontebok
@@ -11,6 +12,8 @@ module Bontebok
   class Totals
     # The number of blocks. A scoreboard has as many slots.
     LANES = 1024
+    # The environment variable for a program that is executed in place: the numbers of the files.
+    VARIABLE = "BONTEBOK_TOTALS"
     # How many other memories are kept. Each has a descriptor.
     MOST = 16
 
@@ -58,6 +61,20 @@ module Bontebok
         open.tap { |totals| totals.keep(memories) }
       end
 
+      # Returns the totals that the former program of this process has left, or nil. Removes the variable from env.
+      # Raises UsageError.
+      def inherit(env)
+        files = PassedVariable.read(env, VARIABLE, "the descriptors of totals") do |text|
+          numbers(text).map { |number| IO.for_fd(number, autoclose: false) }
+        end
+        files && attach(files.each { |io| io.autoclose = true }).tap { |totals| totals.inherited = true }
+      end
+
+      # The numbers of the descriptors in the variable's text. Raises ArgumentError.
+      def numbers(text)
+        text.b.split(",", -1).tap { |all| all << "" if all.empty? }.map { |number| PassedVariable.descriptor(number) }
+      end
+
       # Returns a new memory, or nil: none can be made, because RLIMIT_FSIZE is too low, or because the system has no
       # memfd_create. Then only forked processes share the memory.
       def make
@@ -83,6 +100,9 @@ module Bontebok
       @own = own
       @others = others
     end
+
+    # True if a former program of this process has counted in the memory.
+    attr_accessor :inherited
 
     # Adds memories of other processes, which are only read.
     def keep(memories)
@@ -118,6 +138,13 @@ module Bontebok
     # Adds to the total with this name (see TotalNames).
     def count(name, number = 1)
       @own.metrics.count(name, number)
+    end
+
+    # Notes that the server has started. If a former program has left the totals, this is the end of its deploy.
+    def started
+      return note(:deploy, "generation 1 serves (start)") unless inherited
+
+      deployed("succeeded", "generation 1 serves (deploy)")
     end
 
     # Keeps the text with the present time. kind: :deploy or :end (of a worker).

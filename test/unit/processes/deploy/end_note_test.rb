@@ -19,11 +19,11 @@ class DeployEndNoteTest < Support::TestCase
   def setup
     @totals = Bontebok::Totals.open
     @listeners = Listeners.new(Links.new(@totals))
-    @writers = []
+    @opened = []
   end
 
   def teardown
-    [@totals, *@writers].each(&:close)
+    [@totals, *@opened].each(&:close)
     super
   end
 
@@ -106,10 +106,10 @@ class DeployEndNoteTest < Support::TestCase
   private
 
   def deploy(number, text = "", ordered: true)
-    reader, writer = IO.pipe
-    (@writer = writer).write(text)
-    @writers << writer << reader
-    log = Bontebok::Log.new(File.open(File::NULL, "w").tap { |null| @writers << null })
+    reader, @writer, _, logged = pipes = Array.new(2) { IO.pipe }.flatten
+    @writer.write(text)
+    @opened.concat(pipes)
+    log = Bontebok::Log.new(logged)
     report = Bontebok::DeployReport.new(reader, [], log, ordered: ordered)
     Bontebok::Deploy.new(number, nil, @listeners, Handshake.new(reader), report)
   end
