@@ -17,7 +17,7 @@ module Bontebok
     # gets no connections from other workers.
     LANES = Totals::LANES
 
-    # What a process outside needs to watch the server: IO objects, and nil if the scoreboard is in no file. queue: the
+    # A process outside needs these to watch the server: IO objects, and nil if the scoreboard is in no file. queue: the
     # receiving end of the shared queue. counter: the file of the scoreboard that counts the requests in the queue.
     # totals: see Totals#descriptors.
     Observed = Struct.new(:scoreboard, :totals, :queue, :counter)

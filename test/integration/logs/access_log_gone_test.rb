@@ -53,6 +53,7 @@ class AccessLogGoneTest < Support::TestCase
       end
     end
     server.wait_for_output(/access log: a line is lost: No such file or directory/)
+    assert_operator TotalsReader.new(server.pid).look["log lines lost"], :>=, 1
   end
 
   def test_hup_opens_the_log_at_once

@@ -38,7 +38,7 @@ module Bontebok
     end
     private_constant :Memory
 
-    # What an executed master gets: the files for .attach. shared: the first memory is also used by others, because the
+    # An executed master gets these: the files for .attach. shared: the first memory is also used by others, because the
     # master uses the same scoreboard.
     Passed = Struct.new(:files, :shared)
 
