@@ -74,20 +74,43 @@ unsigned bb__metrics_place(uint64_t time)
     return PLACES_OF_A_DECADE * (decade - 1) + number / tens[decade - 1];
 }
 
+/* ---- texts ---- */
+
+/* Writes what fits of a text, and zeros behind it. A reader that sees a word of the text also sees all that
+ * was stored before. */
+static void put_text(atomic_uint_fast64_t *to, size_t words, const char *text, size_t len)
+{
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word = 0;
+        size_t at = i * sizeof word;
+        if (at < len) memcpy(&word, text + at, len - at < sizeof word ? len - at : sizeof word);
+        atomic_store_explicit(&to[i], word, memory_order_release);
+    }
+}
+
 /* ---- names ---- */
 
-/* Returns the place with this name, or a new one; NULL: no place is left. */
+/* FNV-1a. Two of a few dozen names do not have the same hash. Never 0. */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
+    return hash > 0 ? hash : 1;
+}
+
+/* Returns the place with this name, or a new one; NULL: no place is left. Threads that come with a new name
+ * at the same time get the same place. */
 static struct bb__metrics_name *find_place(struct bb__metrics_memory *memory, const char *name)
 {
+    uint64_t hash = hash_of(name);
     for (int i = 0; i < BB_METRICS_NAMES; i++) {
         struct bb__metrics_name *place = &memory->names[i];
-        if (atomic_load_explicit(&place->named, memory_order_acquire)) {
-            if (strncmp(place->name, name, BB_METRICS_NAME_MAX) == 0) return place;
-        } else if (!atomic_exchange(&place->claimed, true)) {
-            memcpy(place->name, name, strlen(name) + 1);
-            atomic_store_explicit(&place->named, true, memory_order_release);
-            return place;
-        }
+        uint_fast64_t found = 0;
+        if (!atomic_compare_exchange_strong(&place->hash, &found, hash) && found != hash) continue;
+        if (atomic_load(&place->named)) return place;
+        put_text(place->name, BB_METRICS_NAME_WORDS, name, strlen(name));
+        atomic_store(&place->named, 1);
+        return place;
     }
     return NULL;
 }
@@ -129,9 +152,7 @@ void bb_metrics_note(struct bb_metrics *metrics, enum bb_note_kind kind, const c
 {
     struct bb__metrics_notes *notes = &metrics->memory->notes[kind];
     struct bb__metrics_note *note = &notes->notes[atomic_fetch_add(&notes->written, 1) % BB_METRICS_NOTES];
-    if (len >= BB_METRICS_NOTE_MAX) len = BB_METRICS_NOTE_MAX - 1;
     atomic_store(&note->time, 0);
-    memcpy(note->text, text, len);
-    note->text[len] = '\0';
+    put_text(note->text, BB_METRICS_NOTE_WORDS, text, len);
     atomic_store(&note->time, bb__clock_real_us() / 1000);
 }

@@ -34,18 +34,25 @@ _Static_assert(sizeof(struct bb__metrics_block) == BB_METRICS_BLOCK, "a block ha
 _Static_assert(BB_COUNTERS_END <= BB_METRICS_COUNTERS && BB_CONNECTIONS_END <= BB_METRICS_GAUGES,
                "a block has a cell for each counter and each gauge");
 
-/* A process claims a place with UNUSED -> NAMED by `claimed`, and then writes the name. If it is killed in
- * between, nobody uses the place. */
+/* Texts are words, because another process may read them while they are written. */
+#define BB_METRICS_NAME_WORDS (BB_METRICS_NAME_MAX / 8)
+#define BB_METRICS_NOTE_WORDS (BB_METRICS_NOTE_MAX / 8)
+
+/* A process claims a place by the hash of its name, and then writes the name. If it is killed in between, the
+ * next process with this name writes the name. */
 struct bb__metrics_name {
-    atomic_bool claimed, named;
-    char name[BB_METRICS_NAME_MAX];
+    atomic_uint_fast64_t hash; /* 0: the place is free */
     atomic_uint_fast64_t count;
+    atomic_uint named; /* not 0: the name is complete */
+    atomic_uint_fast64_t name[BB_METRICS_NAME_WORDS];
 };
 
 struct bb__metrics_note {
     atomic_uint_fast64_t time; /* ms since 1970; 0: there is no note, or it is being written */
-    char text[BB_METRICS_NOTE_MAX];
+    atomic_uint_fast64_t text[BB_METRICS_NOTE_WORDS];
 };
+
+_Static_assert(BB_METRICS_NAME_MAX % 8 == 0 && BB_METRICS_NOTE_MAX % 8 == 0, "a text has whole words");
 
 struct bb__metrics_notes {
     atomic_uint_fast64_t written;
@@ -129,7 +136,7 @@ static inline enum bb_counter bb__counter_of_status(unsigned status)
     return (enum bb_counter)(BB_COUNT_RESPONSES_1XX + (hundreds < 5 ? hundreds : 5) - 1);
 }
 
-/* The times of a request of a lane without a block, or of a request that the I/O thread has ended. us. */
+/* The times of a request that the I/O thread has ended. us. */
 static inline void bb__count_times(const struct bb__counts *counts, uint64_t queued, uint64_t served)
 {
     if (!counts->metrics) return;

@@ -10,9 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* 0: the address space has no room for this number of blocks. The number may come from a file. */
 static size_t size_of(unsigned count)
 {
-    return sizeof(struct bb__metrics_memory) + count * sizeof(struct bb__metrics_block);
+    uint64_t size = sizeof(struct bb__metrics_memory) + (uint64_t)count * sizeof(struct bb__metrics_block);
+    return size <= PTRDIFF_MAX ? (size_t)size : 0;
 }
 
 static struct bb__metrics_layout layout_of(unsigned count)
@@ -59,6 +61,8 @@ void bb_metrics_free(struct bb_metrics *metrics)
 int bb_metrics_file(unsigned lanes)
 {
     const struct bb__metrics_layout layout = layout_of(lanes);
+    errno = EFBIG;
+    if (size_of(lanes) == 0) return BB_ESYSTEM;
     return bb__memory_file("bontebok-metrics", size_of(lanes), &layout, sizeof layout);
 }
 

@@ -44,19 +44,30 @@ int bb_metrics_look(const struct bb_metrics *metrics, unsigned number, struct bb
                                      .worker = atomic_load(&block->worker),
                                      .generation = atomic_load(&block->generation),
                                      .began = atomic_load(&block->began)};
-    for (int i = 0; i < BB_COUNTERS_END; i++)
-        lane->counters[i] = atomic_load(&block->counters[i]) - atomic_load(&block->before[i]);
+    for (int i = 0; i < BB_COUNTERS_END; i++) {
+        /* First: if the slot's next lane begins now, the difference is not negative. */
+        uint64_t before = atomic_load(&block->before[i]);
+        lane->counters[i] = atomic_load(&block->counters[i]) - before;
+    }
     for (int i = 0; i < BB_CONNECTIONS_END; i++) lane->connections[i] = atomic_load(&block->gauges[i]);
     return BB_OK;
+}
+
+static void get_text(char *to, const atomic_uint_fast64_t *from, size_t words)
+{
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word = atomic_load_explicit(&from[i], memory_order_acquire);
+        memcpy(to + i * sizeof word, &word, sizeof word);
+    }
+    to[words * sizeof(uint64_t) - 1] = '\0';
 }
 
 int bb_metrics_name(const struct bb_metrics *metrics, unsigned place, struct bb_metrics_name *found)
 {
     if (place >= BB_METRICS_NAMES) return BB_EOF;
     const struct bb__metrics_name *name = &metrics->memory->names[place];
-    if (!atomic_load_explicit(&name->named, memory_order_acquire)) return BB_AGAIN;
-    memcpy(found->name, name->name, BB_METRICS_NAME_MAX);
-    found->name[BB_METRICS_NAME_MAX - 1] = '\0';
+    if (!atomic_load(&name->named)) return BB_AGAIN;
+    get_text(found->name, name->name, BB_METRICS_NAME_WORDS);
     found->count = atomic_load(&name->count);
     return BB_OK;
 }
@@ -65,8 +76,7 @@ int bb_metrics_name(const struct bb_metrics *metrics, unsigned place, struct bb_
 static bool read_note(const struct bb__metrics_note *note, struct bb_metrics_note *found)
 {
     found->time = atomic_load(&note->time);
-    memcpy(found->text, note->text, BB_METRICS_NOTE_MAX);
-    found->text[BB_METRICS_NOTE_MAX - 1] = '\0';
+    get_text(found->text, note->text, BB_METRICS_NOTE_WORDS);
     return found->time != 0 && atomic_load(&note->time) == found->time;
 }
 
@@ -74,10 +84,10 @@ unsigned bb_metrics_notes(const struct bb_metrics *metrics, enum bb_note_kind ki
                           struct bb_metrics_note notes[BB_METRICS_NOTES])
 {
     const struct bb__metrics_notes *from = &metrics->memory->notes[kind];
-    uint64_t written = atomic_load(&from->written);
+    uint64_t oldest = atomic_load(&from->written) % BB_METRICS_NOTES;
     unsigned count = 0;
     for (unsigned i = 0; i < BB_METRICS_NOTES; i++)
-        count += read_note(&from->notes[(written + i) % BB_METRICS_NOTES], &notes[count]);
+        count += read_note(&from->notes[(oldest + i) % BB_METRICS_NOTES], &notes[count]);
     return count;
 }
 
