@@ -1,11 +1,12 @@
-/* sample.h: counts the queue time and the service time of a lane's requests in the lane's block. Two reads of
- * the exact clock for each request would cost a fast application 1 %. So a lane measures the first 16
- * requests of each tick of the coarse clock, and then one in 4. A measured request also counts for the
- * unmeasured ones before it. Below 16 requests in a tick nothing is estimated.
+/* sample.h: counts the queue time and the service time of a lane's requests. Two reads of the exact clock for
+ * each request would cost a fast application 1 %. So a lane measures the first 16 requests of each tick of
+ * the coarse clock, and then one in 4. A measured request also counts for the unmeasured ones before it.
+ * Below 16 requests in a tick nothing is estimated.
  *
- * An unmeasured request that spans two ticks has a time of its own, by the coarse clock. So a measured
- * request that spans two ticks counts only for itself. If one tick were enough, most of these times would be
- * much too long.
+ * An unmeasured request that spans two ticks of the coarse clock has a time of its own: since the last read
+ * of the exact clock, which is as old as a few short requests of the same tick. So a measured request that
+ * spans two ticks counts only for itself. If one tick were enough, most of these times would be much too
+ * long.
  *
  * Used by lanes. bench/times compares the result with exact times. */
 #ifndef BB_SAMPLE_H
@@ -31,12 +32,13 @@ struct bb__sample {
     uint64_t began;     /* us, when the host got the current request; 0: the request is not measured */
     uint64_t queued;    /* us, queue time of the current request; 0 also if it is unknown */
     uint64_t two_ticks; /* ms */
+    uint64_t read_at;   /* us, when the exact clock was last read for a request */
     unsigned requests;  /* in this tick */
     struct bb__sampled queue, service;
     bool has_waited; /* the queue time is known without a measurement */
 };
 
-/* Prepares a sample for a lane that counts in counts->own. */
+/* Prepares a sample for a lane that counts in counts->own, or in the common block. */
 void bb__sample_init(struct bb__sample *sample, const struct bb__counts *counts);
 
 /* Lets the last measured times count for the unmeasured requests after them. */
@@ -56,12 +58,13 @@ static inline void bb__sample_begin(struct bb__sample *sample, uint64_t now, uin
     sample->has_waited = queued > 0;
     sample->queued = queued;
     sample->began = 0;
+    if (sample->has_waited) sample->read_at = ready_at + queued;
     if (number >= BB_SAMPLE_FIRST && number % BB_SAMPLE_EVERY != 0) return;
     sample->began = bb__clock_us();
     if (queued == 0 && ready_at > 0) sample->queued = bb__elapsed(sample->began, ready_at);
 }
 
-/* Call this when the host has ended the request. now, handed_out: ms. */
+/* Call this when the host has ended the request. The lane must have metrics. now, handed_out: ms. */
 void bb__sample_end(struct bb__sample *sample, uint64_t now, uint64_t handed_out);
 
 #endif

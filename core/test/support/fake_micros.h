@@ -8,10 +8,12 @@
 
 uint64_t __wrap_bb__clock_us(void);
 
-static uint64_t fake_micros; /* us, on top of fake_clock's ms */
+static uint64_t fake_micros;       /* us, on top of fake_clock's ms */
+static unsigned fake_micros_reads; /* how often the core has read this clock */
 
 uint64_t __wrap_bb__clock_us(void)
 {
+    fake_micros_reads++;
     return fake_clock * 1000 + fake_micros;
 }
 
