@@ -314,6 +314,13 @@ static inline bool bb__lane_may_send(struct bb_lane *lane)
 /* Ends the sending of an incomplete response. False: the I/O thread has answered with 504. */
 bool bb__lane_stop_sending(struct bb_lane *lane);
 
+/* Whether the I/O thread has ended the response, by a 504 or a cut. For a lane that sends no more. */
+static inline bool bb__lane_was_ended(const struct bb_lane *lane)
+{
+    return lane->worker->settings.request_timeout > 0 &&
+           atomic_load_explicit(&lane->response, memory_order_relaxed) >= BB_RESPONSE_BY_IO;
+}
+
 /* Called before the lane waits for its client. Wakes the I/O thread, which checks whether other requests need
  * the lane. */
 void bb__lane_announce_wait(struct bb_lane *lane);

@@ -25,16 +25,16 @@ void bb__lane_log_head(struct bb_lane *lane)
         bb__log_keep(log->format, &log->response, bb__buf_bytes(head), bb__buf_len(head));
 }
 
-uint64_t bb__reply_other_length(const struct bb__lane_reply *reply)
+uint64_t bb__reply_other_length(const struct bb__h1_reply *encoder, uint64_t taken)
 {
-    switch (reply->encoder.framing) {
+    switch (encoder->framing) {
     case BB_FRAMING_NONE:
         return 0;
     case BB_FRAMING_APP_CHUNKED:
     case BB_FRAMING_APP_DECODED:
-        return bb__body_decoded(&reply->encoder.app_body);
+        return bb__body_decoded(&encoder->app_body);
     default:
-        return reply->body_length;
+        return taken;
     }
 }
 

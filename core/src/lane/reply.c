@@ -308,13 +308,15 @@ static enum bb_counter counter_of(const struct bb_lane *lane)
     return status == 0 ? BB_COUNT_HIJACKED : bb__counter_of_status(status);
 }
 
-/* Counts a request that has ended. Not called if the I/O thread has answered (io_limit.c). */
+/* Counts a request that has ended. A request that the I/O thread has ended is counted there (io_limit.c). If
+ * the response has not begun, the encoder has the state of an earlier response. */
 static void count(struct bb_lane *lane, enum bb_counter counter)
 {
     const struct bb__counts *counts = &lane->context.counts;
     const struct bb__unbuffered *body = lane->current->unbuffered;
     if (!counts->metrics) return;
-    uint64_t in = body ? body->given : lane->request.body_length, out = bb__reply_body_length(&lane->reply);
+    uint64_t in = body ? body->given : lane->request.body_length;
+    uint64_t out = lane->reply.sent ? bb__reply_body_length(&lane->reply) : 0;
     bb__count(counts, counter, 1);
     if (in > 0) bb__count(counts, BB_COUNT_BYTES_IN, in);
     if (out > 0) bb__count(counts, BB_COUNT_BYTES_OUT, out);
@@ -332,7 +334,8 @@ static void end_detached(struct bb_lane *lane)
     tidy_staged(lane);
     if (lane->context.log) bb__lane_log_end(lane, false);
     lane->context.now = bb__clock_ms();
-    count(lane, counter_of(lane));
+    (void)bb__lane_stop_sending(lane);
+    if (!bb__lane_was_ended(lane)) count(lane, counter_of(lane));
     bb__lane_reclaim_set(lane, BB_THEN_FORGET);
 }
 
@@ -386,7 +389,7 @@ void bb_reply_abort(struct bb_lane *lane)
     lane->context.now = bb__clock_ms(); /* as in bb_reply_end() */
     bool answered = !bb__lane_stop_sending(lane), rejects = !answered && has_rejected_body(lane);
     if (lane->context.log && !answered && !rejects) bb__lane_log_end(lane, true);
-    if (!answered && !rejects) count(lane, BB_COUNT_ABORTED);
+    if (!rejects && !bb__lane_was_ended(lane)) count(lane, BB_COUNT_ABORTED);
     lane->reply.sent = true;
     bb__lane_reclaim_set(lane, answered ? BB_THEN_CLOSE : rejects ? BB_THEN_REJECT : BB_THEN_RESET);
 }

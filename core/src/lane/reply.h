@@ -72,13 +72,17 @@ struct bb__lane_reply {
     int failed; /* error of bb_reply_write(): bytes are missing, so no more may be sent */
 };
 
-/* Returns how many bytes of the body the response has so far, without its framing. */
-uint64_t bb__reply_other_length(const struct bb__lane_reply *reply); /* in lane_log.c */
+/* Returns how many bytes of the body the response has so far, without its framing. taken: bytes that the host
+ * has written. */
+uint64_t bb__reply_other_length(const struct bb__h1_reply *encoder, uint64_t taken); /* in lane_log.c */
+static inline uint64_t bb__reply_length(const struct bb__h1_reply *encoder, uint64_t taken)
+{
+    return encoder->framing == BB_FRAMING_LENGTH ? encoder->content_length - encoder->remaining
+                                                 : bb__reply_other_length(encoder, taken);
+}
 static inline uint64_t bb__reply_body_length(const struct bb__lane_reply *reply)
 {
-    return reply->encoder.framing == BB_FRAMING_LENGTH
-               ? reply->encoder.content_length - reply->encoder.remaining
-               : bb__reply_other_length(reply);
+    return bb__reply_length(&reply->encoder, reply->body_length);
 }
 
 /* ---- reply_wait.c ---- */

@@ -107,7 +107,8 @@ bool bb__stream_is_complete(const struct bb_stream *stream)
 void bb__stream_facts(struct bb_stream *stream, struct bb__h1_reply *encoder, uint64_t *body_length)
 {
     *encoder = stream->encoder;
-    *body_length = stream->counted = stream->body_length;
+    *body_length = stream->body_length;
+    stream->counted = bb__reply_length(encoder, stream->body_length);
 }
 
 bool bb_stream_is_upgrade(const struct bb_stream *stream)
@@ -339,9 +340,10 @@ static void end_socket(const struct bb_stream *stream)
 static void count_bytes(const struct bb_stream *stream)
 {
     const struct bb__counts *counts = &stream->worker->metrics.counts;
+    if (bb__worker_is_inert(stream->worker)) return;
     if (stream->body && stream->body->given > 0) bb__count(counts, BB_COUNT_BYTES_IN, stream->body->given);
-    if (stream->body_length > stream->counted)
-        bb__count(counts, BB_COUNT_BYTES_OUT, stream->body_length - stream->counted);
+    uint64_t out = bb__reply_length(&stream->encoder, stream->body_length);
+    if (out > stream->counted) bb__count(counts, BB_COUNT_BYTES_OUT, out - stream->counted);
 }
 
 void bb_stream_free(struct bb_stream *stream)
