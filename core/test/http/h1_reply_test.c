@@ -90,6 +90,63 @@ static void test_a_head_has_the_fields_that_the_core_adds(void **state)
     encode_free(&encode);
 }
 
+static void test_a_content_length_has_all_its_digits(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {0,
+                                       1,
+                                       9,
+                                       10,
+                                       11,
+                                       99,
+                                       100,
+                                       101,
+                                       999,
+                                       1000,
+                                       65535,
+                                       4294967295,
+                                       4294967296,
+                                       9999999999999999999U,
+                                       10000000000000000000U,
+                                       UINT64_MAX};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char digits[24], expected[100];
+        struct encode encode = encode_new();
+        (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)lengths[i]);
+        assert_int_equal(encode_field(&encode, "Content-Length", digits), BB_OK);
+        assert_int_equal(encode_head(&encode, BB_LENGTH_UNKNOWN), BB_OK);
+        (void)snprintf(expected, sizeof expected, "HTTP/1.1 200 OK\r\nDate: @\r\nContent-Length: %s\r\n\r\n",
+                       digits);
+        assert_string_equal(encode_head_text(&encode), expected);
+        encode_free(&encode);
+    }
+}
+
+/* The buffer has any number of bytes left. ASan reports a byte behind its end. */
+static void test_the_longest_fields_of_the_core_fit(void **state)
+{
+    (void)state;
+    static char filler[3000], server[200];
+    memset(filler, 'f', sizeof filler);
+    memset(server, 's', sizeof server - 1);
+    const struct bb__h1_error error = {.status = 405, .retry_after = UINT32_MAX, .minor_version = 1};
+    for (size_t len = 1; len < sizeof filler; len++) {
+        struct encode encode = encode_new();
+        encode.reply.keep_alive = false;
+        assert_int_equal(encode_bytes(&encode, "X", filler, len), BB_OK);
+        assert_int_equal(encode_field(&encode, "Upgrade", "x"), BB_OK);
+        assert_int_equal(encode_field(&encode, "Content-Length", "18446744073709551615"), BB_OK);
+        assert_int_equal(
+            bb__h1_reply_head(&encode.reply, &encode.out, BB_LENGTH_UNKNOWN, &encode.date, server), BB_OK);
+        encode_free(&encode);
+
+        struct bb__buf out = {0};
+        assert_int_equal(bb__buf_append(&out, filler, len), BB_OK);
+        assert_int_equal(bb__h1_reply_error(&out, &error, &encode.date, server), BB_OK);
+        bb__buf_free(&out);
+    }
+}
+
 static void test_date_and_server_are_not_doubled(void **state)
 {
     (void)state;
@@ -244,6 +301,8 @@ int main(void)
         cmocka_unit_test(test_each_status_line_fits),
         cmocka_unit_test(test_a_status_outside_100_to_999_is_rejected),
         cmocka_unit_test(test_a_head_has_the_fields_that_the_core_adds),
+        cmocka_unit_test(test_a_content_length_has_all_its_digits),
+        cmocka_unit_test(test_the_longest_fields_of_the_core_fit),
         cmocka_unit_test(test_date_and_server_are_not_doubled),
         cmocka_unit_test(test_start_forgets_the_response_before),
         cmocka_unit_test(test_an_error_response_is_complete),
