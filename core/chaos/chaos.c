@@ -131,6 +131,45 @@ static void check_left(struct bb_worker *worker)
     if (atomic_load(&worker->spool_budget.unsent) != 0) chaos_fail("unsent bytes are counted");
 }
 
+static uint64_t sum_of(const uint64_t *numbers, int count)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < count; i++) sum += numbers[i];
+    return sum;
+}
+
+static uint64_t sum_of_names(const struct bb_metrics *metrics)
+{
+    struct bb_metrics_name name;
+    uint64_t sum = 0;
+    int code;
+    for (unsigned i = 0; (code = bb_metrics_name(metrics, i, &name)) != BB_EOF; i++)
+        if (code == BB_OK) sum += name.count;
+    return sum;
+}
+
+/* Each served request counts once. An upgrade counts as 1xx, like interim responses, which are more. A
+ * rejection and a probe have a name. The clients may have read a whole response that the host aborts at its
+ * end. */
+static void check_totals(const struct bb_metrics *metrics, unsigned served, unsigned whole)
+{
+    static struct bb_metrics_sum sum;
+    struct bb_metrics_lane lane;
+    bb_metrics_sum(metrics, &sum);
+    uint64_t ends = sum_of(sum.counters + BB_COUNT_RESPONSES_2XX, 4) + sum.counters[BB_COUNT_ABORTED] +
+                    sum.counters[BB_COUNT_HIJACKED];
+    if (whole > sum.counters[BB_COUNT_RESPONSES_2XX] + sum.counters[BB_COUNT_ABORTED])
+        chaos_fail("the clients have got more responses than are counted");
+    if (served > ends + sum.counters[BB_COUNT_RESPONSES_1XX]) chaos_fail("a request was not counted");
+    if (ends > served + sum_of_names(metrics)) chaos_fail("a request was counted twice");
+    if (sum_of(sum.queue_time, BB_METRICS_TIMES) > served ||
+        sum_of(sum.service_time, BB_METRICS_TIMES) > served)
+        chaos_fail("a time was counted twice");
+    for (unsigned i = 0; bb_metrics_look(metrics, i, &lane) == BB_OK; i++)
+        if (sum_of(lane.connections, BB_CONNECTIONS_END) > 0)
+            chaos_fail("a lane that has ended shows connections");
+}
+
 /* ---- rounds ---- */
 
 static uint64_t now_ms(void)
@@ -175,14 +214,17 @@ static void play(const char *directory, unsigned *served, unsigned *whole)
     struct chaos_addresses addresses;
     struct bb_settings settings = random_settings(&random, directory);
     struct bb_scoreboard *scoreboard;
+    struct bb_metrics *metrics;
     struct bb_worker *worker;
     int results;
     unsigned descriptors = open_descriptors();
     alarm(DRAIN_LIMIT);
     if (bb_worker_new(&worker, &settings) != BB_OK) chaos_fail("bb_worker_new");
     if (bb_scoreboard_new(&scoreboard, LANES) != BB_OK) chaos_fail("bb_scoreboard_new");
+    if (bb_metrics_new(&metrics, LANES - below(&random, 2)) != BB_OK) chaos_fail("bb_metrics_new");
     listen_for(worker, &addresses);
     bb_worker_scoreboard(worker, scoreboard);
+    bb_worker_metrics(worker, metrics, 1, 1);
     pid_t clients = start_clients(worker, &addresses, &results);
     if (bb_worker_start_io_thread(worker) != BB_OK) chaos_fail("bb_worker_start_io_thread");
     struct chaos_host *host = chaos_host_start(worker, round_seed, directory);
@@ -191,10 +233,13 @@ static void play(const char *directory, unsigned *served, unsigned *whole)
     for (uint64_t began = now_ms(); now_ms() - began < ROUND - ROUND / 5; usleep(2000))
         chaos_host_tick(host, &random);
     bb_worker_drain(worker, one_in(&random, 2) ? BB_QUEUE_TAKE : BB_QUEUE_LEAVE);
-    *served += chaos_host_finish(host);
-    *whole += end_clients(clients, results);
+    unsigned served_now = chaos_host_finish(host), whole_now = end_clients(clients, results);
+    *served += served_now;
+    *whole += whole_now;
     check_left(worker);
+    check_totals(metrics, served_now, whole_now);
     if (bb_worker_free(worker) != BB_OK) chaos_fail("bb_worker_free");
+    bb_metrics_free(metrics);
     bb_scoreboard_free(scoreboard);
     limit_descriptors(0);
     if (open_descriptors() != descriptors) chaos_fail("descriptors are left");
