@@ -22,10 +22,14 @@ int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes);
  * ENOSYS on systems without memfd_create. */
 int bb_scoreboard_file(unsigned lanes);
 
-/* Maps the scoreboard of bb_scoreboard_file(). The caller owns *scoreboard, and still owns fd. Errors:
- * BB_ENOMEM; BB_ESYSTEM; BB_ELAYOUT: the file is no scoreboard, or another version of this library has made
- * it, with another layout of the scoreboard or of the messages in the shared queue. */
+/* Maps the scoreboard of bb_scoreboard_file(). If fd is open for reading only, so is the memory
+ * (bb_scoreboard_is_writable()). Then only the functions that take a const struct bb_scoreboard are allowed.
+ * The caller owns *scoreboard, and still owns fd. Errors: BB_ENOMEM; BB_ESYSTEM; BB_ELAYOUT: the file is no
+ * scoreboard, or another version of this library has made it, with another layout of the scoreboard or of the
+ * messages in the shared queue. */
 int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd);
+
+bool bb_scoreboard_is_writable(const struct bb_scoreboard *scoreboard);
 
 /* The layout of this version's scoreboards and of the messages in the shared queue. If it is the layout of
  * another version, both can use the same scoreboard. */

@@ -28,9 +28,16 @@ static struct bbr_scoreboard *scoreboard_of(VALUE self)
     return scoreboard;
 }
 
+static struct bbr_scoreboard *writable(VALUE self)
+{
+    struct bbr_scoreboard *scoreboard = scoreboard_of(self);
+    if (bb_scoreboard_is_writable(scoreboard->core)) return scoreboard;
+    rb_raise(rb_eRuntimeError, "this scoreboard is only for reading");
+}
+
 struct bbr_scoreboard *bbr_scoreboard_hold(VALUE object)
 {
-    struct bbr_scoreboard *scoreboard = scoreboard_of(object);
+    struct bbr_scoreboard *scoreboard = writable(object);
     scoreboard->holders++;
     return scoreboard;
 }
@@ -49,8 +56,8 @@ static int map(struct bb_scoreboard **core, VALUE lanes, VALUE fd)
 
 /* Scoreboard.new(lanes, fd = nil): lanes is the number of lanes of all processes together. fd: the number of
  * a descriptor from Scoreboard.file, which the caller closes; nil: only this process and the processes that
- * it forks use the scoreboard. Raises ArgumentError if another version of Bontebok, with another layout, has
- * made the file. */
+ * it forks use the scoreboard. If the descriptor is open for reading only, the methods that change something
+ * raise. Raises ArgumentError if another version of Bontebok, with another layout, has made the file. */
 static VALUE scoreboard_initialize(int argc, VALUE *argv, VALUE self)
 {
     VALUE lanes, fd;
@@ -86,7 +93,7 @@ static VALUE scoreboard_file(VALUE class, VALUE lanes)
  * the queue (Worker#scoreboard). */
 static VALUE scoreboard_clear(VALUE self, VALUE pid, VALUE in, VALUE counter)
 {
-    bb_scoreboard_clear(scoreboard_of(self)->core, NUM2INT(pid), NUM2INT(in), scoreboard_of(counter)->core);
+    bb_scoreboard_clear(writable(self)->core, NUM2INT(pid), NUM2INT(in), writable(counter)->core);
     return Qnil;
 }
 
@@ -103,6 +110,7 @@ static VALUE held_name(enum bb_held held)
 
 /* A Hash:
  *
+ *   slot        its number: Metrics#lanes has the same lane at this place
  *   pid
  *   state       :idle, :request, or :between (between two requests)
  *   leaves      whether its worker drains (ends gracefully)
@@ -118,10 +126,11 @@ static VALUE held_name(enum bb_held held)
  *               sent, and the application has not ended it; nil
  *   label       "GET /path" of a request that takes long or is held, or nil
  */
-static VALUE show(const struct bb_scoreboard_lane *lane)
+static VALUE show(unsigned number, const struct bb_scoreboard_lane *lane)
 {
     const char *state = lane->has_request ? "request" : lane->idle ? "idle" : "between";
     VALUE shown = rb_hash_new();
+    put(shown, "slot", UINT2NUM(number));
     put(shown, "pid", INT2NUM(lane->pid));
     put(shown, "state", ID2SYM(rb_intern(state)));
     put(shown, "leaves", lane->leaves ? Qtrue : Qfalse);
@@ -145,7 +154,7 @@ static VALUE scoreboard_lanes(VALUE self)
     struct bb_scoreboard_lane lane;
     int code;
     for (unsigned number = 0; (code = bb_scoreboard_look(scoreboard, number, &lane)) != BB_EOF; number++)
-        if (code == BB_OK) rb_ary_push(lanes, show(&lane));
+        if (code == BB_OK) rb_ary_push(lanes, show(number, &lane));
     return lanes;
 }
 
@@ -205,7 +214,7 @@ static VALUE scoreboard_waiting(VALUE self, VALUE out)
  * false: takes this back. Works in any process. */
 static VALUE scoreboard_set_draining(VALUE self, VALUE draining)
 {
-    bb_scoreboard_set_draining(scoreboard_of(self)->core, RTEST(draining));
+    bb_scoreboard_set_draining(writable(self)->core, RTEST(draining));
     return draining;
 }
 
@@ -218,7 +227,7 @@ static VALUE scoreboard_is_draining(VALUE self)
  * idle connections. */
 static VALUE scoreboard_set_taken_over(VALUE self, VALUE taken_over)
 {
-    bb_scoreboard_set_taken_over(scoreboard_of(self)->core, RTEST(taken_over));
+    bb_scoreboard_set_taken_over(writable(self)->core, RTEST(taken_over));
     return taken_over;
 }
 
@@ -227,7 +236,7 @@ static VALUE scoreboard_set_taken_over(VALUE self, VALUE taken_over)
  * process. */
 static VALUE scoreboard_share_with(VALUE self, VALUE pids)
 {
-    struct bb_scoreboard *scoreboard = scoreboard_of(self)->core;
+    struct bb_scoreboard *scoreboard = writable(self)->core;
     VALUE memory;
     Check_Type(pids, T_ARRAY);
     long count = RARRAY_LEN(pids);

@@ -96,6 +96,7 @@ struct bb__scoreboard_memory {
 struct bb_scoreboard {
     struct bb__scoreboard_memory *memory;
     unsigned count; /* of slots that the memory has */
+    bool writable;
 };
 
 /* Slots from this number on were never used. The result is at most scoreboard->count. */

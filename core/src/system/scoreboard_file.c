@@ -22,18 +22,19 @@ static struct bb__scoreboard_layout layout_of(unsigned count)
                                           sizeof(struct bb__slot), count};
 }
 
-static int map(struct bb_scoreboard **scoreboard, unsigned count, int flags, int fd)
+static int map(struct bb_scoreboard **scoreboard, unsigned count, bool writable, int flags, int fd)
 {
     size_t size = (size_t)size_of(count);
     if (size != size_of(count)) return BB_ENOMEM;
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, 0);
+    int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *memory = mmap(NULL, size, access, MAP_SHARED | flags, fd, 0);
     if (memory == MAP_FAILED) return BB_ESYSTEM;
     struct bb_scoreboard *made = malloc(sizeof *made);
     if (!made) {
         (void)munmap(memory, size);
         return BB_ENOMEM;
     }
-    *made = (struct bb_scoreboard){memory, count};
+    *made = (struct bb_scoreboard){memory, count, writable};
     *scoreboard = made;
     return BB_OK;
 }
@@ -45,7 +46,7 @@ unsigned bb_scoreboard_layout(void)
 
 int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
 {
-    if (map(scoreboard, lanes, MAP_ANONYMOUS, -1) != BB_OK) return BB_ENOMEM;
+    if (map(scoreboard, lanes, true, MAP_ANONYMOUS, -1) != BB_OK) return BB_ENOMEM;
     (*scoreboard)->memory->layout = layout_of(lanes);
     return BB_OK;
 }
@@ -55,6 +56,11 @@ void bb_scoreboard_free(struct bb_scoreboard *scoreboard)
     if (!scoreboard) return;
     (void)munmap(scoreboard->memory, (size_t)size_of(scoreboard->count));
     free(scoreboard);
+}
+
+bool bb_scoreboard_is_writable(const struct bb_scoreboard *scoreboard)
+{
+    return scoreboard->writable;
 }
 
 /* ---- as a file ---- */
@@ -130,7 +136,10 @@ int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
 {
     struct bb__scoreboard_layout found = {.count = 0};
     int code = check_file(fd, &found);
-    return code == BB_OK ? map(scoreboard, found.count, 0, fd) : code;
+    if (code != BB_OK) return code;
+    int mode = fcntl(fd, F_GETFL);
+    if (mode < 0) return BB_ESYSTEM;
+    return map(scoreboard, found.count, (mode & O_ACCMODE) != O_RDONLY, 0, fd);
 }
 
 #endif

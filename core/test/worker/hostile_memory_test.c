@@ -25,7 +25,7 @@ static int make_scoreboard(void **state)
     (void)state;
     size_t size = sizeof(struct bb__scoreboard_memory) + LANES * sizeof(struct bb__slot);
     guard = guard_new(size);
-    scoreboard = (struct bb_scoreboard){(void *)(guard.wall - size), LANES};
+    scoreboard = (struct bb_scoreboard){(void *)(guard.wall - size), LANES, true};
     return 0;
 }
 

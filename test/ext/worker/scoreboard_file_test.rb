@@ -46,6 +46,18 @@ class ScoreboardFileTest < Support::TestCase
     end
   end
 
+  def test_a_file_that_is_open_to_read_shows_and_changes_nothing
+    File.open("/proc/self/fd/#{@file.fileno}") do |reader|
+      board = Scoreboard.new(2, reader.fileno)
+      Scoreboard.new(2, @file.fileno).draining = true
+      assert_predicate board, :draining?
+      assert_empty board.lanes
+      changes = [-> { board.draining = false }, -> { board.taken_over = true }, -> { board.share_with([]) },
+                 -> { board.clear(1, -1, board) }, -> { Scoreboard.new(2).clear(1, -1, board) }]
+      changes.each { |change| assert_match(/only for reading/, assert_raises(RuntimeError, &change).message) }
+    end
+  end
+
   def test_a_closed_or_wrong_descriptor_raises
     number = @file.fileno
     @file.close
