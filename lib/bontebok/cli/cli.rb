@@ -19,7 +19,7 @@ module Bontebok
   # The command `bontebok`. exe/bontebok calls this class, which turns argv into an action and an exit status.
   class CLI
     # The commands for a running server (ControlCommand).
-    COMMANDS = %w[deploy rollback stop reopen restart-workers workers drain resume status].freeze
+    COMMANDS = %w[deploy rollback stop reopen restart-workers workers drain resume status top].freeze
 
     # Commands that are flags here.
     WORDS = %w[help version].freeze
@@ -27,8 +27,9 @@ module Bontebok
     START = "`bontebok` starts the server"
     RESTART = "`bontebok deploy` loads new code, `bontebok restart-workers` replaces the workers"
     ADVICE = { "start" => START, "server" => START, "serve" => START, "restart" => RESTART, "reload" => RESTART,
-               "phased-restart" => RESTART, "halt" => "`bontebok stop --now` stops the server at once",
-               "stats" => "`bontebok status` shows the server" }.freeze
+               "phased-restart" => RESTART, "halt" => "`bontebok stop --now` stops the server at once" }.freeze
+    # Words that are no names of a rackup file, because later versions may have commands with these names.
+    RESERVED = %w[threads routes watch stats admin].freeze
 
     # Returns the exit status.
     def self.run(argv)
@@ -46,6 +47,7 @@ module Bontebok
         when *COMMANDS then control
         when "completion" then complete
         when *ADVICE.keys then advise
+        when *RESERVED then refuse
         else act
         end
       end
@@ -99,6 +101,13 @@ module Bontebok
       return act if File.exist?(@argv.first)
 
       raise UsageError, "there is no command #{@argv.first}: #{ADVICE.fetch(@argv.first)}"
+    end
+
+    def refuse
+      word = @argv.first
+      raise UsageError, "there is no command stats: `bontebok status --json` shows the numbers" if word == "stats"
+
+      raise UsageError, "unknown command #{word}, see bontebok --help#{"; ./#{word} is a file" if File.exist?(word)}"
     end
 
     def control

@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-require "json"
-
 require_relative "command_line"
 require_relative "../config/config"
 require_relative "server_search"
 require_relative "progress_lines"
-require_relative "status_text"
+require_relative "../system/deadline"
 require_relative "../usage_error"
 
 module Bontebok
   # The commands for a running server: `bontebok deploy` and so on. CLI runs them. The path of the control socket comes
   # from the same options and the same configuration file as the server's.
   class ControlCommand
+    FORM = { "--json" => ["json", true], "--csv" => ["csv", true],
+             "--format" => ["format", /\A(?:text|json|csv|puma|mackerel)\z/] }.freeze
     # { command => { flag => [key of the request, true, or the pattern of the flag's value] } }
     COMMANDS = {
       "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true],
@@ -26,11 +26,11 @@ module Bontebok
       "workers" => {},
       "drain" => {},
       "resume" => {},
-      "status" => { "--json" => ["json", true], "--follow" => ["follow", true] }
+      "status" => { **FORM, "--follow" => ["follow", true] },
+      "top" => FORM
     }.freeze
     EXAMPLE = "bontebok deploy --canary 1 --for 60s --max-errors 1%"
-    # Seconds between two lines of `status --follow`.
-    INTERVAL = 1
+    EXAMPLES = { "--format" => "bontebok status --format text|json|csv|puma|mackerel" }.freeze
 
     HELP = <<~TEXT
       Usage: bontebok COMMAND [options]
@@ -45,7 +45,10 @@ module Bontebok
         restart-workers [--slowly]       Replace the workers, without new code
         workers N|+N|-N                  Change the number of workers
         drain, resume                    Let ready_path respond with 503, and with 200 again
-        status [--json] [--follow]       Show what the server and its workers do
+        status [--follow] [--json|--csv|--format FORMAT]
+                                         Show what the server and its workers do, the worst first; --follow: again and
+                                         again. FORMAT is text, json, csv, puma or mackerel
+        top                              As status --follow
 
       --wait ends when the new workers serve, or when the server has ended. --supersede replaces a deploy that is in
       progress. --control FILE names the server's control socket. Without it, the command reads the server's
@@ -74,14 +77,8 @@ module Bontebok
 
     def run
       return print_line(HELP.chomp) if @help
-      return ask unless @request["follow"]
 
-      loop do
-        status = ask
-        return status if @unread || !status.zero?
-
-        sleep(INTERVAL)
-      end
+      %w[status top].include?(@command) ? observe : ask
     end
 
     private
@@ -100,7 +97,7 @@ module Bontebok
       value = rest.delete_at(place).to_s
       return value if pattern.match?(value.b)
 
-      raise UsageError, "#{flag} wants another value than #{value.inspect}: #{EXAMPLE}"
+      raise UsageError, "#{flag} wants another value than #{value.inspect}: #{EXAMPLES.fetch(flag, EXAMPLE)}"
     end
 
     def check_canary
@@ -122,6 +119,15 @@ module Bontebok
     def number(rest)
       place = rest.index { |argument| argument.b.match?(/\A[+-]?\d+\z/) }
       place ? rest.delete_at(place) : raise(UsageError, "bontebok workers wants a number: N, +N or -N")
+    end
+
+    def observe
+      require_relative "status/status_command"
+      forms = [*("json" if @request["json"]), *("csv" if @request["csv"]), *@request["format"]]
+      raise UsageError, "only one of --json, --csv and --format is possible" if forms.size > 1
+
+      follow = @request["follow"] || @command == "top"
+      StatusCommand.new(forms.first || StatusCommand::TEXT, follow: follow, &method(:connection)).run
     end
 
     def ask
@@ -152,14 +158,9 @@ module Bontebok
 
     def show(message)
       print_to($stderr, message["log"]) if message["log"]
-      print_line(status_text(message["server"])) if message["server"]
       return unless message["text"]
 
       message["status"].to_i.zero? ? print_line(message["text"]) : print_to($stderr, "bontebok: #{message['text']}\n")
-    end
-
-    def status_text(server)
-      @request["json"] ? JSON.generate(server) : StatusText.of(server)
     end
 
     def server_ended
@@ -179,15 +180,15 @@ module Bontebok
       Output.write(stream, text)
       stream.flush
     rescue Errno::EPIPE
-      @unread = true
+      nil
     end
 
     # With --control, the configuration file is not read, because a new release can have an error in it.
-    def connection
+    def connection(deadline = Deadline.new(ControlConnection::PATIENCE))
       written = @values[:control]
-      return ServerSearch.new(Config.new(@values)).connection unless written
+      return ServerSearch.new(Config.new(@values)).connection(deadline) unless written
 
-      ServerSearch.connect(OptionTable[:control].read(written.last, "command line"))
+      ServerSearch.connect(OptionTable[:control].read(written.last, "command line"), deadline)
     end
   end
 end

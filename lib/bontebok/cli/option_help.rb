@@ -8,7 +8,8 @@ module Bontebok
   module OptionHelp
     USAGE = <<~TEXT
       Usage: bontebok [-l ADDR]... [-p PORT] [-w N|auto] [-t N] [-c FILE] [-E ENV] [options] [config.ru]
-             bontebok deploy|rollback|stop|reopen|restart-workers|workers|drain|resume|status    (--help)
+             bontebok deploy|rollback|stop|reopen|restart-workers|workers|drain|resume|status|top
+             (bontebok COMMAND --help)
              bontebok bench [options] URL    (bontebok bench --help)
              bontebok completion bash|zsh
     TEXT

@@ -18,29 +18,29 @@ module Bontebok
       @places = config.control_places
     end
 
-    # Raises StartError if no server takes commands there.
-    def self.connect(path)
-      return ControlConnection.new(path) unless OptionTypes::ControlPath.unset?(path)
+    # Raises StartError if no server takes commands there. deadline: see ControlConnection.
+    def self.connect(path, deadline)
+      return ControlConnection.new(path, deadline) unless OptionTypes::ControlPath.unset?(path)
 
       raise StartError, "the server has no control socket: `control` is none"
     end
 
     # Returns a ControlConnection. The command must use this one: a second one could lead to another process. Raises
-    # StartError if no server takes commands.
-    def connection
-      return ServerSearch.connect(@config[:control]) unless @config.source(:control) == "default"
+    # StartError if no server takes commands. deadline: see ControlConnection.
+    def connection(deadline = Deadline.new(ControlConnection::PATIENCE))
+      return ServerSearch.connect(@config[:control], deadline) unless @config.source(:control) == "default"
 
       paths = [@config[:control], FileName.text("#{Dir.pwd}#{IN_TMP}"), *@places.paths].uniq
-      paths.lazy.filter_map { |path| connection_to(path) }.first || fail_to_find(paths)
+      paths.lazy.filter_map { |path| connection_to(path, deadline) }.first || fail_to_find(paths)
     end
 
     private
 
     # Returns nil if no server listens at the path, or one that may not be believed.
-    def connection_to(path)
+    def connection_to(path, deadline)
       return unless File.socket?(path)
 
-      connection = ControlConnection.new(path)
+      connection = ControlConnection.new(path, deadline)
       return connection if path.end_with?(IN_TMP) || believed?(path, connection)
 
       connection.close

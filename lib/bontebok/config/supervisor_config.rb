@@ -16,9 +16,10 @@ module Bontebok
 
     VALUES = %i[backlog reuse_port socket_mode socket_owner log stdout access_log log_format log_level control
                 restart_file signal_hup err_respawn_interval graceful_timeout hijack_timeout worker_timeout
-                worker_boot_timeout preload drain_delay keep_former deploy_surge].freeze
+                worker_boot_timeout preload drain_delay keep_former deploy_surge threads tag max_queue
+                queue_timeout].freeze
     PATHS = %i[log stdout restart_file].freeze
-    TEXTS = %i[log stdout access_log log_format log_level control restart_file signal_hup socket_owner].freeze
+    TEXTS = %i[log stdout access_log log_format log_level control restart_file signal_hup socket_owner tag].freeze
     SWITCHES = %i[reuse_port preload].freeze
     CHOICES = %i[listen backlog].freeze
 
@@ -30,6 +31,7 @@ module Bontebok
       def dump(config)
         values = VALUES.to_h { |key| [key, config[key]] }
         PATHS.each { |key| values[key] &&= FileName.absolute(values[key], WorkingDirectory.name) }
+        values[:tag] = values[:tag]&.dup&.force_encoding(Encoding::UTF_8)&.scrub # only shown
         listen = config[:listen].map(&:to_s)
         check_encoding(values.merge(listen: listen.join))
         { workers: config.workers, auto: config.auto_workers?, interactive: config.interactive?,

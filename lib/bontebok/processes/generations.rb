@@ -80,6 +80,9 @@ module Bontebok
       tell_lonely_ones if @go
     end
 
+    # Of all masters.
+    def pids = @roster.map(&:pid)
+
     # True if a master that serves has an open channel and is not frozen.
     def answering?
       @roster.audible.any? do |child|

@@ -15,7 +15,7 @@ module Bontebok
       private_constant :FUNCTION, :NAME, :ADDRESS, :SENTENCE
 
       CLASSES = %w[1xx 2xx 3xx 4xx 5xx].freeze
-      CONNECTIONS = %i[idle fresh header body write linger disk].freeze
+      CONNECTIONS = %i[idle fresh header body write linger disk served].freeze
       # The most workers, and the most threads of a worker, that a snapshot has.
       MOST = 1024
 

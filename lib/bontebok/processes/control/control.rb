@@ -5,6 +5,7 @@ require_relative "../../sockets/control/newcomer"
 require_relative "../../system/clock"
 require_relative "../../sockets/passed_variable"
 require_relative "../../version"
+require_relative "watch_answer"
 
 module Bontebok
   # Obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command arrives on the control socket (see
@@ -90,6 +91,7 @@ module Bontebok
     def obey_common_command(request, client)
       case request["command"]
       when "status" then client.finish(0, server: server_status)
+      when "watch" then WatchAnswer.new(server_status, @config, @listeners.worker_links).give(client)
       when "stop" then command_stop(request, client)
       when "drain", "resume" then command_drain(request, client)
       when "listeners" then command_listeners(client)

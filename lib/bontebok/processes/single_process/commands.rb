@@ -43,7 +43,7 @@ module Bontebok
 
       def server_status
         @lanes&.count_gc
-        { **common_status, generation: 1, workers: 0, state: state }
+        { **common_status, generation: 1, workers: 0, state: state, mode: "single" }
       end
 
       def state

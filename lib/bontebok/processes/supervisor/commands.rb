@@ -59,7 +59,8 @@ module Bontebok
       # All values are JSON.
       def server_status
         former = @former.first if @masters.keeps?
-        { **common_status, generation: @serving_generation, workers: @workers, state: state, former: former }
+        { **common_status, generation: @serving_generation, workers: @workers, state: state, former: former,
+                           mode: "cluster", masters: @masters.pids }
       end
 
       def state

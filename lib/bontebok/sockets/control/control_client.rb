@@ -46,8 +46,8 @@ module Bontebok
     # Sends a message with copies of descriptors. The connection stays open.
     def pass(descriptors, message)
       line = ControlMessage.line(message)
-      rights = Socket::AncillaryData.unix_rights(*descriptors)
-      @to_io.sendmsg_nonblock(line, NoSignal::FLAG, nil, rights) unless closed?
+      rights = Socket::AncillaryData.unix_rights(*descriptors) if descriptors.any?
+      @to_io.sendmsg_nonblock(line, NoSignal::FLAG, nil, *rights) unless closed?
     rescue SystemCallError
       close
     end

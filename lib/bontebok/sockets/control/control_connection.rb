@@ -5,19 +5,25 @@ require "socket"
 
 require_relative "control_message"
 require_relative "../../start_error"
+require_relative "../../system/deadline"
 
 module Bontebok
   # A connection to the control socket, as a command sees it. Raises StartError if no server takes commands there.
   class ControlConnection
     # Seconds between two calls of `idle`.
     INTERVAL = 0.2
+    # Seconds that a server gets to accept a connection.
+    PATIENCE = 2
+    # Seconds until a full queue is tried again. The kernel does not tell when it has room.
+    PAUSE = 0.05
+    private_constant :PAUSE
 
     attr_reader :path
 
-    # path: the control socket.
-    def initialize(path)
+    # path: the control socket. deadline: until then, the connection is tried again if the server's queue is full.
+    def initialize(path, deadline = Deadline.new(PATIENCE))
       @path = path
-      @socket = guard { UNIXSocket.new(path) }
+      @socket = guard { connect(deadline) }
     end
 
     # Sends the request, yields each message of the server, a Hash, and closes the connection. idle: is called again and
@@ -50,14 +56,32 @@ module Bontebok
       guard { @socket.gets&.then { |line| ControlMessage.parse(line) } }
     end
 
+    # Returns bytes that have arrived and the IO objects of descriptors that came with them; ["", []]: nothing has
+    # arrived; nil: the server has closed the connection. Not for a connection that #read has used.
+    def receive
+      bytes, _, _, *controls = @socket.recvmsg_nonblock(ControlMessage::LONGEST, scm_rights: true)
+      [bytes, controls.flat_map { |control| control.unix_rights.to_a }] unless bytes.nil? || bytes.empty?
+    rescue IO::WaitReadable
+      ["", []]
+    rescue SystemCallError
+      nil
+    end
+
     # The number of the user who runs the server.
     def user
       guard { @socket.getpeereid.first }
     end
 
+    # The pid of the process that has opened the control socket. 0: it is in another pid namespace, or not known.
+    def pid
+      @socket.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i")
+    rescue SystemCallError, SocketError # the system has no such option
+      0
+    end
+
     # The file name under which the server has created the socket.
     def name
-      guard { File.basename(@socket.peeraddr[1]) }
+      guard { File.basename(@socket.remote_address.unix_path) }
     end
 
     # Returns nil.
@@ -66,6 +90,21 @@ module Bontebok
     end
 
     private
+
+    def connect(deadline)
+      socket = Socket.new(:UNIX, :STREAM)
+      socket.connect_nonblock(Socket.pack_sockaddr_un(@path))
+      socket
+    rescue Errno::EAGAIN
+      socket.close
+      raise StartError, "the server at #{@path} does not answer: its queue of commands is full" if deadline.left.zero?
+
+      sleep([PAUSE, deadline.left].min)
+      retry
+    rescue SystemCallError, ArgumentError
+      socket.close
+      raise
+    end
 
     def guard
       yield

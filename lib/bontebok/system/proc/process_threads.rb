@@ -21,13 +21,14 @@ module Bontebok
         []
       end
 
-      private
-
+      # One thread; nil: the process has no such thread, or the system does not show it.
       def found(pid, tid)
         directory = "/proc/#{pid}/task/#{tid}"
         line = StatLine.read("#{directory}/stat")
         Found.new(tid.to_i, line.name, line.state, kernel(directory), line.cpu) if line
       end
+
+      private
 
       # The file has a function's name, or 0.
       def kernel(directory)

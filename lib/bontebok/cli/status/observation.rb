@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require_relative "../../sockets/diag/accept_queues"
+require_relative "../../status/snapshot"
+require_relative "observed_workers"
+require_relative "processes_told"
+require_relative "server_family"
+require_relative "totals_table"
+
+module Bontebok
+  # Looks at a server once: makes a Status::Snapshot from its answer, its memory, /proc and the kernel's queues.
+  class Observation
+    # server: ObservedServer.
+    def initialize(server)
+      @facts = server.facts
+      @memory = server.memory
+      @answered = server.answered?
+      @at = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      @time = Time.now.to_f
+      @lanes = @memory.lanes.map { |lane| lane[:pid] }.uniq
+      @family = ServerFamily.new(server.pid, @lanes, @facts[:masters])
+      @deploys = events(:deploy)
+    end
+
+    # Differs from that of another look if the server's answer may have changed.
+    def fingerprint = [@family.members, @lanes.sort, @deploys.last, @memory.draining?]
+
+    def snapshot
+      totals = TotalsTable.new(@memory.totals)
+      Status::Snapshot.new(at: @at, time: @time, server: server, waiting: waiting, accept_queues: accept_queues,
+                           totals: totals.to_h, queue_time: totals.times(:queue_time),
+                           service_time: totals.times(:service_time), deploys: @deploys, ends: events(:end),
+                           workers: workers)
+    end
+
+    private
+
+    def workers
+      return ProcessesTold.new(@facts[:processes]).to_a if @memory.empty? && @facts[:processes]
+
+      ObservedWorkers.new(@memory, @family).to_a
+    end
+
+    def server
+      { **@facts, pid: @facts[:pid] || @family.pid, mode: mode, state: state, started: @family.started,
+                  **since.to_h, trouble: [*@family.troubles(@answered), *fault] }
+    end
+
+    # Older versions do not tell it.
+    def mode
+      return @facts[:mode] || (@facts[:workers] == 0 ? "single" : "cluster") if @answered # rubocop:disable Style/NumericPredicate
+
+      @lanes.include?(@family.pid) ? "single" : "cluster"
+    end
+
+    # The memory is newer than the answer.
+    def state
+      @facts[:state] == "serving" && @memory.draining? ? "draining" : @facts[:state]
+    end
+
+    # The serving generation serves since the last deploy that has succeeded.
+    def since
+      last = @deploys.reverse.find { |deploy| deploy[:text].b.match?(/\Asucceeded\b/n) }
+      return { serving_since: last[:time], by: last[:text].b.include?("rollback") ? "rollback" : "deploy" } if last
+
+      { serving_since: @family.started, by: "start" } if @facts[:generation] == 1
+    end
+
+    def fault
+      "the numbers of this server cannot be read: #{@memory.fault}" if @memory.fault
+    end
+
+    def waiting
+      requests, oldest = @memory.waiting
+      { requests: requests, oldest: oldest }
+    end
+
+    def accept_queues
+      listeners = [*@facts[:listeners]].grep(String)
+      AcceptQueues.of(listeners)
+    end
+
+    def events(kind)
+      @memory.notes(kind).last(20).map { |time, text| { time: time / 1000.0, text: text } }
+    end
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require "bontebok/bontebok"
+
+require_relative "../../system/proc/memory_files"
+
+module Bontebok
+  # The memory in which the processes of a server show what they do, opened to read. Any of these processes can write
+  # any bytes there.
+  class ObservedMemory
+    # The names of the files (memfd_create(2)) in /proc.
+    FILES = { "scoreboard" => "bontebok-scoreboard", "totals" => "bontebok-metrics" }.freeze
+    # The slots that are asked for where the memory is in no file. A file tells its number itself.
+    LANES = 1
+    private_constant :FILES, :LANES
+
+    # The files that the processes of this server have open, without its answer.
+    def self.search(pid)
+      found = FILES.transform_values { |name| MemoryFiles.new(name).search_family(pid) }
+      refused = found.values.any?(&:refused?) && found["scoreboard"].files.empty?
+      new(found.transform_values(&:files), fault: ("another user runs the server: root sees more" if refused))
+    end
+
+    # Why the memory cannot be read, or nil.
+    attr_reader :fault
+
+    # descriptors: { "scoreboard" => [IO, ...], "totals" => [...], "counter" => [...], "queue" => [...] }. They belong
+    # to this object from now on.
+    def initialize(descriptors, fault: nil)
+      @descriptors = descriptors
+      @fault = fault
+      @scoreboards = mapped("scoreboard", Core::Scoreboard)
+      @totals = mapped("totals", Core::Metrics)
+      @counter = mapped("counter", Core::Scoreboard).first
+    end
+
+    def empty? = @scoreboards.empty?
+
+    # See Core::Scoreboard#lanes.
+    def lanes = @scoreboards.flat_map(&:lanes)
+
+    # { [slot, pid] => Hash }: see Core::Metrics#lanes.
+    def counted
+      @totals.reverse.each_with_object({}) do |totals, found|
+        totals.lanes.each_with_index { |lane, slot| found[[slot, lane[:pid]]] = lane }
+      end
+    end
+
+    # See Core::Metrics#totals, for each memory.
+    def totals = @totals.map(&:totals)
+
+    # The notes of all memories, the oldest first: [[ms since 1970, text], ...].
+    def notes(kind) = @totals.flat_map { |totals| totals.notes(kind) }.sort_by(&:first)
+
+    # The requests in the shared queue: their number, and how many seconds the first one has waited. nil: not known.
+    def waiting
+      queue = @descriptors["queue"]&.first
+      return unless queue && @counter
+
+      @counter.waiting(queue.fileno) || [0, nil]
+    end
+
+    def draining? = @scoreboards.any?(&:draining?)
+
+    # The memory stays mapped.
+    def close
+      @descriptors.each_value { |files| files.each(&:close) }
+    end
+
+    private
+
+    def mapped(name, kind)
+      [*@descriptors[name]].filter_map { |file| map(kind, file) }
+    end
+
+    # Another version of Bontebok can have another layout.
+    def map(kind, file)
+      kind.new(LANES, file.fileno)
+    rescue ArgumentError, SystemCallError => e
+      @fault ||= e.message.delete_prefix("bontebok: ")
+      nil
+    end
+  end
+end

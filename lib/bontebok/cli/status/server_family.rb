@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require_relative "../../system/proc/observed_process"
+require_relative "../../system/proc/process_children"
+
+module Bontebok
+  # The processes of a server as /proc shows them: the supervisor, the masters and the workers. Pids in the server's
+  # memory may be wrong, so only these processes are shown.
+  class ServerFamily
+    # The pid of the supervisor, or nil.
+    attr_reader :pid
+
+    # pid: of the supervisor, as this process sees it; nil: not known. lanes: pids that the memory names. masters: pids
+    # that the supervisor names; nil: it has not answered.
+    def initialize(pid, lanes, masters = nil)
+      @pid = pid
+      @lanes = lanes
+      @children = pid ? ProcessChildren.of(pid) : []
+      @masters = (masters ? @children & masters : @children - lanes)
+      @grandchildren = @masters.flat_map { |master| ProcessChildren.of(master) }
+      @supervisor = ObservedProcess.new(pid) if pid
+    end
+
+    # False: /proc is missing, or does not show the server (hidepid, another pid namespace).
+    def known? = !@supervisor.nil? && !@supervisor.state.nil?
+
+    # True if the memory may name this process as a worker.
+    def include?(pid)
+      return [@pid, *@children, *@grandchildren].include?(pid) if known?
+
+      !ObservedProcess.new(pid).ended?
+    end
+
+    # Seconds since 1970, or nil.
+    def started = @supervisor&.started
+
+    # Changes if a process has begun or ended.
+    def members = [@pid, @children, @grandchildren]
+
+    # Sentences about processes that need a look. answered: whether the supervisor has answered.
+    def troubles(answered)
+      [*supervisor(answered), *@masters.filter_map { |pid| master(pid) }, *adopted]
+    end
+
+    private
+
+    def supervisor(answered)
+      return "the server does not answer" unless @pid
+
+      name = "the #{@lanes.include?(@pid) ? 'server' : 'supervisor'} (pid #{@pid})"
+      return "#{name} #{@supervisor.condition}" if @supervisor.stopped?
+      return if answered
+
+      condition = @supervisor.condition
+      "#{name} does not answer#{", and #{condition}" if condition}"
+    end
+
+    def master(pid)
+      process = ObservedProcess.new(pid)
+      return unless process.stopped? || process.ended?
+
+      "the master (pid #{pid}) #{process.condition}"
+    end
+
+    # The supervisor keeps the workers of a dead master until the next master has workers.
+    def adopted
+      pids = @lanes & @children
+      return if pids.empty?
+
+      "a master has ended: the supervisor has adopted #{pids.size == 1 ? 'its worker' : "#{pids.size} workers"} " \
+        "(pid #{pids.first(5).join(', ')})"
+    end
+  end
+end

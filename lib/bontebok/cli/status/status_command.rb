@@ -1,0 +1,117 @@
+# frozen_string_literal: true
+
+require "json"
+
+require_relative "../../status/csv"
+require_relative "../../status/json"
+require_relative "../../status/mackerel"
+require_relative "../../status/puma"
+require_relative "../../status/text"
+require_relative "../../system/encodings/output"
+require_relative "observation"
+require_relative "observed_server"
+require_relative "screen"
+require_relative "pauses"
+
+module Bontebok
+  # `bontebok status`: shows what the server and its workers do. ControlCommand reads the arguments.
+  class StatusCommand
+    # Without --format.
+    TEXT = "text"
+    FORMATS = [TEXT, "json", "csv", "puma", "mackerel"].freeze
+    # Seconds between two looks of --follow, and between two attempts to reach a server that is replaced.
+    INTERVAL = 1
+    AGAIN = 0.1
+    # Seconds that a server gets for its replacement.
+    REPLACEMENT = 2
+    # mackerel-agent asks for the definitions of the graphs.
+    META = "MACKEREL_AGENT_PLUGIN_META"
+    private_constant :INTERVAL, :AGAIN, :REPLACEMENT, :META
+
+    # format: one of FORMATS. The block gets a Deadline and returns a ControlConnection.
+    def initialize(format, follow: false, &connect)
+      @format = format
+      @follow = follow
+      @connect = connect
+    end
+
+    # Returns the exit status: 1 if the server does not answer. Raises StartError.
+    def run
+      return print(graphs) && 0 if @format == "mackerel" && ENV[META] == "1"
+
+      @server = ObservedServer.new(&@connect)
+      @follow ? follow : once
+    rescue Errno::EPIPE # nobody reads the output any more
+      0
+    ensure
+      @server&.close
+    end
+
+    private
+
+    def once
+      print(Status::Csv.header) if @format == "csv"
+      print(form(Observation.new(@server).snapshot, nil))
+      @server.answered? ? 0 : 1
+    end
+
+    # Ends at a signal.
+    def follow
+      print(Status::Csv.header) if @format == "csv"
+      screen = Screen.new($stdout) if @format == TEXT && $stdout.tty?
+      Pauses.each(INTERVAL, -> { screen&.forget }) { look(screen) }
+      0
+    end
+
+    def look(screen)
+      ask_again if @server.stale?
+      observation = Observation.new(@server)
+      if @server.answered? && @fingerprint && @fingerprint != observation.fingerprint
+        ask_again
+        observation = Observation.new(@server)
+      end
+      @fingerprint = observation.fingerprint
+      snapshot = observation.snapshot
+      show(snapshot, screen)
+      @earlier = snapshot unless @earlier && snapshot.at - @earlier.at < INTERVAL / 2.0 # the size has changed
+    end
+
+    def show(snapshot, screen)
+      return screen.draw(Status::Text.screen(snapshot, @earlier)) if screen
+
+      print(@format == TEXT ? Status::Text.line(snapshot, @earlier) : form(snapshot, @earlier))
+    end
+
+    # While a server is replaced, nobody may listen for a moment.
+    def ask_again
+      deadline = Deadline.new(REPLACEMENT)
+      begin
+        @server.ask
+      rescue StartError
+        raise if deadline.left.zero?
+
+        sleep(AGAIN)
+        retry
+      end
+    end
+
+    def form(snapshot, earlier)
+      case @format
+      when TEXT then Status::Text.screen(snapshot, earlier)
+      when "json" then JSON.generate(Status::Json.of(snapshot, earlier))
+      when "csv" then Status::Csv.line(snapshot, earlier)
+      when "puma" then JSON.generate(Status::Puma.of(snapshot))
+      else Status::Mackerel.lines(snapshot, earlier).chomp
+      end
+    end
+
+    def graphs
+      "#{Status::Mackerel::HEADER}\n#{JSON.generate(Status::Mackerel.definitions)}"
+    end
+
+    def print(text)
+      Output.write($stdout, "#{text}\n")
+      $stdout.flush
+    end
+  end
+end
