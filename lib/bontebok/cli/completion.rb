@@ -78,6 +78,7 @@ module Bontebok
           "  #{spellings(option).join('|')}) words=\"#{words(option).join(' ')}\" ;;"
         end
         topics = [OptionHelp::ALL, *ControlCommand::COMMANDS.keys, *OptionTable::ALL.map(&:name)]
+        rows << "  --format) words=\"#{ControlCommand::FORMATS.join(' ')}\" ;;"
         [*rows, "  --help|-h) words=\"#{topics.uniq.join(' ')}\" ;;"].join("\n")
       end
 

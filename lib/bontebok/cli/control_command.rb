@@ -11,8 +11,10 @@ module Bontebok
   # The commands for a running server: `bontebok deploy` and so on. CLI runs them. The path of the control socket comes
   # from the same options and the same configuration file as the server's.
   class ControlCommand
+    # Values of --format: see StatusCommand.
+    FORMATS = %w[text json csv puma mackerel].freeze
     FORM = { "--json" => ["json", true], "--csv" => ["csv", true],
-             "--format" => ["format", /\A(?:text|json|csv|puma|mackerel)\z/] }.freeze
+             "--format" => ["format", /\A(?:#{FORMATS.join('|')})\z/] }.freeze
     # { command => { flag => [key of the request, true, or the pattern of the flag's value] } }
     COMMANDS = {
       "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true],
@@ -30,7 +32,7 @@ module Bontebok
       "top" => FORM
     }.freeze
     EXAMPLE = "bontebok deploy --canary 1 --for 60s --max-errors 1%"
-    EXAMPLES = { "--format" => "bontebok status --format text|json|csv|puma|mackerel" }.freeze
+    EXAMPLES = { "--format" => "bontebok status --format #{FORMATS.join('|')}" }.freeze
 
     HELP = <<~TEXT
       Usage: bontebok COMMAND [options]
@@ -127,7 +129,7 @@ module Bontebok
       raise UsageError, "only one of --json, --csv and --format is possible" if forms.size > 1
 
       follow = @request["follow"] || @command == "top"
-      StatusCommand.new(forms.first || StatusCommand::TEXT, follow: follow, &method(:connection)).run
+      StatusCommand.new(forms.first || "text", follow: follow, &method(:connection)).run
     end
 
     def ask

@@ -31,7 +31,7 @@ module Bontebok
       def dump(config)
         values = VALUES.to_h { |key| [key, config[key]] }
         PATHS.each { |key| values[key] &&= FileName.absolute(values[key], WorkingDirectory.name) }
-        values[:tag] = values[:tag]&.dup&.force_encoding(Encoding::UTF_8)&.scrub # only shown
+        values[:tag] = String.new(values[:tag], encoding: Encoding::UTF_8).scrub if values[:tag] # only shown
         listen = config[:listen].map(&:to_s)
         check_encoding(values.merge(listen: listen.join))
         { workers: config.workers, auto: config.auto_workers?, interactive: config.interactive?,

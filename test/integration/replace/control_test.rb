@@ -94,7 +94,7 @@ class ControlTest < Support::TestCase
 
   def test_a_reader_that_leaves_is_no_failure
     start
-    [%w[status], %w[status --json --follow], %w[deploy --wait]].each do |args|
+    [%w[status], %w[top --json], %w[deploy --wait]].each do |args|
       reader, writer = IO.pipe
       reader.close
       command = start_process(*ruby_client, *args, "--control", control, chdir: temp_dir, out: writer)
@@ -135,7 +135,7 @@ class ControlTest < Support::TestCase
     assert_equal [server.pid, 2, "serving", ["unix:#{temp_dir}/bontebok.sock"]],
                  status.values_at("pid", "workers", "state", "listeners")
     assert_equal now.sort, status["processes"].map { |process| process["pid"] }.sort
-    assert_command 0, /\A.*pid #{server.pid}, generation 1, 2 workers: serving\nlistening on .*\n(worker .*\n){2}\z/,
+    assert_command 0, /\A1: serving generation 1.*\n(.*\n)(worker .*\n){2}bontebok .*, pid #{server.pid}; listening on /,
                    "status"
     assert_command 0, "the log files are opened again\n", "reopen"
   end

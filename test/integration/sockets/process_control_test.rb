@@ -110,7 +110,8 @@ class ProcessControlTest < Support::TestCase
   def test_status_logs_and_stop
     server = start("--log", "#{temp_dir}/log")
     assert_equal ["serving", 0, server.pid, 1], [*status.values_at("state", "workers", "pid"), status["processes"].size]
-    assert_command 0, /, pid #{server.pid}, one process: serving\n/, "status"
+    assert_command 0, /: serving generation 1.*, one process of 3 threads, .*^bontebok .*, pid #{server.pid};/m,
+                   "status"
     File.rename("#{temp_dir}/log", "#{temp_dir}/old")
     assert_command 0, "the log files are opened again\n", "reopen"
     assert_path_exists "#{temp_dir}/log"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
+require "socket"
 require_relative "process_tree"
 
 # Starts servers with reuse_port that have the same control socket.
@@ -28,7 +29,12 @@ module SharingServers
 
   def control = "#{temp_dir}/bontebok.control"
 
-  def status = JSON.parse(command("status", "--json").output.text)
+  def status
+    UNIXSocket.open(control) do |socket|
+      socket.write("{\"version\":1,\"command\":\"status\"}\n")
+      JSON.parse(socket.read).fetch("server")
+    end
+  end
 
   # Returns the ChildProcess, which has ended.
   def command(*words)

@@ -9,13 +9,15 @@ module Runner
     # Integration tests of a directory of lib/bontebok, beside the unit tests of the same directory.
     INTEGRATION = {
       "adapters" => %w[interop:{rackup,rails_server,sinatra_server}],
-      "cli" => %w[integration:start/* integration:sockets/process_control* integration:replace/{canary,control}],
+      "cli" => %w[integration:start/* integration:sockets/process_control* integration:replace/{canary,control}
+                  integration:status/*],
       "config" => %w[integration:start/*],
       "embedded" => %w[integration:embedded/*],
       "log" => %w[integration:logs/*],
       "processes" => %w[integration:{replace,signals}/* integration:start/start_directory integration:faults/process_*
                         integration:sockets/process_control*],
       "sockets" => %w[integration:{sockets,start}/* integration:replace/process_departure],
+      "status" => %w[integration:status/*],
       "system" => %w[integration:{signals,start}/*],
       "workers" => %w[ext conform integration:{faults,signals,embedded}/*]
     }.freeze

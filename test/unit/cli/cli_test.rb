@@ -80,6 +80,24 @@ class CLITest < Support::TestCase
     end
   end
 
+  def test_words_of_later_commands_mean_no_rackup_file
+    assert_equal [2, "", "bontebok: there is no command stats: `bontebok status --json` shows the numbers\n"],
+                 run_cli("stats")
+    assert_equal [2, "", "bontebok: unknown command threads, see bontebok --help\n"], run_cli("threads", "-w", "2")
+    Dir.chdir(temp_dir) do
+      temp_file("watch", "")
+      assert_match(%r{unknown command watch, .*; \./watch is a file$}, run_cli("watch")[2])
+      assert_match(%r{^rackup +\./watch +command line$}, run_cli("./watch", "--check")[1])
+    end
+  end
+
+  def test_a_form_of_the_status_is_one_word
+    assert_match(/\A--format wants another value than "yaml": .*text\|json\|csv\|puma\|mackerel$/,
+                 run_cli("status", "--format", "yaml")[2].delete_prefix("bontebok: "))
+    assert_equal [2, "", "bontebok: only one of --json, --csv and --format is possible\n"],
+                 run_cli("top", "--json", "--format", "csv")
+  end
+
   def test_a_fault_is_one_line_on_stderr
     assert_equal [2, "", "bontebok: unknown option --nonsense. See bontebok --help.\n"], run_cli("--nonsense")
     path = "#{temp_dir}/missing.ru"

@@ -48,9 +48,7 @@ module Bontebok
 
     # Older versions do not tell it.
     def mode
-      return @facts[:mode] || (@facts[:workers] == 0 ? "single" : "cluster") if @answered # rubocop:disable Style/NumericPredicate
-
-      @lanes.include?(@family.pid) ? "single" : "cluster"
+      @facts[:mode] || (@facts[:workers].eql?(0) || @lanes.include?(@family.pid) ? "single" : "cluster")
     end
 
     # The memory is newer than the answer.

@@ -6,8 +6,8 @@ require_relative "../../system/deadline"
 require_relative "observed_memory"
 
 module Bontebok
-  # The server that `bontebok status` shows: its answer to `watch`, its memory and its pid. A server that does not answer
-  # has a memory as well: /proc shows it (docs/decisions/0029-status-reads-the-memory-through-proc.md).
+  # The server that `bontebok status` shows: its answer to `watch`, its memory and its pid. If the server does not
+  # answer, /proc shows its memory (docs/decisions/0029-status-reads-the-memory-through-proc.md).
   class ObservedServer
     # Seconds that the server gets to accept the connection and to answer.
     PATIENCE = 2

@@ -4,8 +4,8 @@ require_relative "../../system/proc/observed_process"
 require_relative "../../system/proc/process_threads"
 
 module Bontebok
-  # The workers of a snapshot (Status::Snapshot), from the server's memory and from /proc. Reading /proc of many or large
-  # processes takes long. So the times are limited, and what is not read is nil.
+  # The workers of a snapshot (Status::Snapshot), from the server's memory and from /proc. Many or large processes take
+  # long to read. So the time is limited, and what is not read is nil.
   class ObservedWorkers
     # Seconds for the threads, and for all.
     THREADS = 0.03
@@ -27,7 +27,7 @@ module Bontebok
         worker(pid, lanes, lanes.map { |lane| counted[[lane[:slot], pid]] }, index)
       end
       add_threads(workers)
-      add_processes(workers)
+      add_memory(add_states(workers))
       workers.sort_by { |worker| worker.values_at(:number, :pid) }
     end
 
@@ -82,19 +82,19 @@ module Bontebok
       thread.update(kernel: found.kernel, run: found.state, cpu: found.cpu)
     end
 
-    # PSS takes the longest time.
-    def add_processes(workers)
-      return unless @family.known?
+    def add_states(workers)
+      return [] unless @family.known?
 
-      processes = workers.map { |worker| [worker, ObservedProcess.new(worker[:pid])] }
-      processes.each do |worker, process|
+      workers.map do |worker|
+        process = ObservedProcess.new(worker[:pid])
         worker.update(state: process.state, cpu: process.cpu, started: worker[:started] || process.started)
+        [worker, process]
       end
-      processes.each do |worker, process|
-        break if now - @began > ALL
+    end
 
-        worker[:pss] = process.pss
-      end
+    # This takes the longest time, so it comes last.
+    def add_memory(pairs)
+      pairs.each { |worker, process| worker[:pss] = process.pss if now - @began < ALL }
     end
 
     def sum(lanes, key) = lanes.sum { |lane| lane[key] }

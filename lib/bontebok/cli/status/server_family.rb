@@ -28,7 +28,7 @@ module Bontebok
     def include?(pid)
       return [@pid, *@children, *@grandchildren].include?(pid) if known?
 
-      !ObservedProcess.new(pid).ended?
+      pid.positive? && !ObservedProcess.new(pid).ended?
     end
 
     # Seconds since 1970, or nil.

@@ -16,9 +16,6 @@ require_relative "pauses"
 module Bontebok
   # `bontebok status`: shows what the server and its workers do. ControlCommand reads the arguments.
   class StatusCommand
-    # Without --format.
-    TEXT = "text"
-    FORMATS = [TEXT, "json", "csv", "puma", "mackerel"].freeze
     # Seconds between two looks of --follow, and between two attempts to reach a server that is replaced.
     INTERVAL = 1
     AGAIN = 0.1
@@ -28,7 +25,7 @@ module Bontebok
     META = "MACKEREL_AGENT_PLUGIN_META"
     private_constant :INTERVAL, :AGAIN, :REPLACEMENT, :META
 
-    # format: one of FORMATS. The block gets a Deadline and returns a ControlConnection.
+    # format: one of ControlCommand::FORMATS. The block gets a Deadline and returns a ControlConnection.
     def initialize(format, follow: false, &connect)
       @format = format
       @follow = follow
@@ -58,7 +55,7 @@ module Bontebok
     # Ends at a signal.
     def follow
       print(Status::Csv.header) if @format == "csv"
-      screen = Screen.new($stdout) if @format == TEXT && $stdout.tty?
+      screen = Screen.new($stdout) if @format == "text" && $stdout.tty?
       Pauses.each(INTERVAL, -> { screen&.forget }) { look(screen) }
       0
     end
@@ -79,7 +76,7 @@ module Bontebok
     def show(snapshot, screen)
       return screen.draw(Status::Text.screen(snapshot, @earlier)) if screen
 
-      print(@format == TEXT ? Status::Text.line(snapshot, @earlier) : form(snapshot, @earlier))
+      print(@format == "text" ? Status::Text.line(snapshot, @earlier) : form(snapshot, @earlier))
     end
 
     # While a server is replaced, nobody may listen for a moment.
@@ -97,7 +94,7 @@ module Bontebok
 
     def form(snapshot, earlier)
       case @format
-      when TEXT then Status::Text.screen(snapshot, earlier)
+      when "text" then Status::Text.screen(snapshot, earlier)
       when "json" then JSON.generate(Status::Json.of(snapshot, earlier))
       when "csv" then Status::Csv.line(snapshot, earlier)
       when "puma" then JSON.generate(Status::Puma.of(snapshot))
