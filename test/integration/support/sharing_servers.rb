@@ -34,6 +34,8 @@ module SharingServers
       socket.write("{\"version\":1,\"command\":\"status\"}\n")
       JSON.parse(socket.read).fetch("server")
     end
+  rescue SystemCallError, JSON::ParserError # the server has just ended
+    {}
   end
 
   # Returns the ChildProcess, which has ended.
