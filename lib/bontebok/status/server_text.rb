@@ -8,6 +8,9 @@ module Bontebok
     class ServerText
       # The most ends of workers that the screen shows.
       ENDS = 3
+      # The texts of deploys (Deploy::EndNote).
+      SUCCEEDED = /\A(?:succeeded|generation \d+ serves)\b/i
+      GENERATION = /\Ageneration \d+ /
 
       def initialize(snapshot, rates, zone)
         @snapshot = snapshot
@@ -38,9 +41,10 @@ module Bontebok
       private
 
       def state
-        return "the supervisor does not answer" unless @server[:state]
-
         generation = "generation #{@server[:generation]}" if @server[:generation]
+        # The trouble says that the supervisor does not answer.
+        return generation ? "#{generation} serves" : "the supervisor does not answer" unless @server[:state]
+
         [@server[:state], *generation].join(@server[:state] == "serving" ? " " : ", ")
       end
 
@@ -66,9 +70,9 @@ module Bontebok
       # The last deploy, unless it has succeeded: then the head says since when its generation serves.
       def last_deploy
         last = @snapshot.deploys.last
-        return if last.nil? || last[:text].match?(/\Asucceeded\b/i)
+        return if last.nil? || last[:text].match?(SUCCEEDED)
 
-        "last deploy #{clock(last[:time])} #{last[:text].sub(/\Afailed\b/i, &:upcase)}"
+        "last deploy #{clock(last[:time])} #{last[:text].sub(GENERATION, '').sub(/\Afailed\b/i, &:upcase)}"
       end
 
       def waiting

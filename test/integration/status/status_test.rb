@@ -160,7 +160,7 @@ class StatusTest < Support::TestCase
     assert_equal 1, status
     assert_equal ["the supervisor (pid #{server.pid}) is stopped (SIGSTOP)\n",
                   "the master (pid #{former}) is stopped (SIGSTOP)\n"], out.lines.first(2)
-    assert_match(/: the supervisor does not answer, 2 workers.*\nwaiting - \| busy 0 of 2 .*(\n.*)?\nworker \d g1/, out)
+    assert_match(/: generation 1 serves since .*, 2 workers.*\nwaiting - \| busy 0 of 2 .*(\n.*)?\nworker \d g1/, out)
   end
 
   # Returns what the terminal got until a text was drawn over `count` times.

@@ -25,7 +25,7 @@ class TextTest < Minitest::Test
                        detached: 2, pss: nil, gc_time: nil)
     look = snapshot(server: server(state: "deploying", tag: nil, former: 1, by: "rollback", listeners: ["a", "b"]),
                     accept_queues: queues, workers: [worker(2), ending],
-                    deploys: [{ time: NOW - 90_000, text: "succeeded: generation 2" }],
+                    deploys: [{ time: NOW - 90_000, text: "generation 2 serves (deploy)" }],
                     ends: [{ time: NOW - 60, text: "worker 3 (pid 7) was killed" }])
     assert_screen "deploying", look
   end
@@ -94,7 +94,7 @@ class TextTest < Minitest::Test
   # at: the time of the look. worker: the worker that holds the lock.
   def locked(at, worker)
     snapshot(at: at, waiting: { requests: 4, oldest: 11.5 }, workers: [worker(2), worker],
-             deploys: [{ time: NOW - 180, text: "failed: the new release is broken" }],
+             deploys: [{ time: NOW - 180, text: "generation 3 failed: the new release is broken" }],
              totals: totals(rejected: { "queue_timeout" => 2, "queue_full" => 5 }))
   end
 

@@ -10,6 +10,9 @@ require_relative "totals_table"
 module Bontebok
   # Looks at a server once: makes a Status::Snapshot from its answer, its memory, /proc and the kernel's queues.
   class Observation
+    SERVES = /\Ageneration (\d{1,9}) serves \((\w+)/n
+    private_constant :SERVES
+
     # server: ObservedServer.
     def initialize(server)
       @facts = server.facts
@@ -43,7 +46,7 @@ module Bontebok
 
     def server
       { **@facts, pid: @facts[:pid] || @family.pid, mode: mode, state: state, started: @family.started,
-                  **since.to_h, trouble: [*@family.troubles(@answered), *fault] }
+                  **since, trouble: [*@family.troubles(@answered), *fault] }
     end
 
     # Older versions do not tell it.
@@ -56,12 +59,13 @@ module Bontebok
       @facts[:state] == "serving" && @memory.draining? ? "draining" : @facts[:state]
     end
 
-    # The serving generation serves since the last deploy that has succeeded.
+    # See Deploy::EndNote.
     def since
-      last = @deploys.reverse.find { |deploy| deploy[:text].b.match?(/\Asucceeded\b/n) }
-      return { serving_since: last[:time], by: last[:text].b.include?("rollback") ? "rollback" : "deploy" } if last
-
-      { serving_since: @family.started, by: "start" } if @facts[:generation] == 1
+      @deploys.reverse_each do |deploy|
+        match = SERVES.match(deploy[:text].b)
+        return { serving_since: deploy[:time], by: match[2], generation: @facts[:generation] || match[1].to_i } if match
+      end
+      {}
     end
 
     def fault

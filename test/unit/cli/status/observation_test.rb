@@ -43,9 +43,12 @@ class ObservationTest < Support::TestCase
 
   def test_the_memory_is_newer_than_the_answer
     assert_equal "draining", look(memory(draining: true)).server[:state]
-    kept = { deploy: [[5000, "succeeded: x"], [9000, "succeeded by rollback"], [9500, "failed: y"]] }
+    kept = { deploy: [[5000, "generation 2 serves (deploy)"], [9000, "generation 1 serves (rollback)"],
+                      [9500, "generation 3 failed: y"]] }
     found = look(memory(kept: kept))
-    assert_equal [9.0, "rollback", 3], [*found.server.values_at(:serving_since, :by), found.deploys.size]
+    assert_equal [9.0, "rollback", 2, 3],
+                 [*found.server.values_at(:serving_since, :by, :generation), found.deploys.size]
+    assert_equal 1, look(memory(kept: kept), {}).server[:generation]
   end
 
   def test_a_server_that_does_not_answer
