@@ -46,7 +46,7 @@ module Bontebok
 
     def server
       { **@facts, pid: @facts[:pid] || @family.pid, mode: mode, state: state, started: @family.started,
-                  **since, trouble: [*@family.troubles(@answered), *fault] }
+                  **since, trouble: [*@family.troubles(@answered), *@memory.fault] }
     end
 
     # Older versions do not tell it.
@@ -66,10 +66,6 @@ module Bontebok
         return { serving_since: deploy[:time], by: match[2], generation: @facts[:generation] || match[1].to_i } if match
       end
       {}
-    end
-
-    def fault
-      "the numbers of this server cannot be read: #{@memory.fault}" if @memory.fault
     end
 
     def waiting

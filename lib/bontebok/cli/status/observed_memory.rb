@@ -18,23 +18,27 @@ module Bontebok
     def self.search(pid)
       found = FILES.transform_values { |name| MemoryFiles.new(name).search_family(pid) }
       refused = found.values.any?(&:refused?) && found["scoreboard"].files.empty?
-      new(found.transform_values(&:files), fault: ("another user runs the server: root sees more" if refused))
+      new(found.transform_values(&:files), reason: ("they belong to another user, and root sees them" if refused))
     end
 
-    # Why the memory cannot be read, or nil.
-    attr_reader :fault
-
     # descriptors: { "scoreboard" => [IO, ...], "totals" => [...], "counter" => [...], "queue" => [...] }. They belong
-    # to this object from now on.
-    def initialize(descriptors, fault: nil)
+    # to this object from now on. reason: why there are none.
+    def initialize(descriptors, reason: nil)
       @descriptors = descriptors
-      @fault = fault
+      @reason = reason
       @scoreboards = mapped("scoreboard", Core::Scoreboard)
       @totals = mapped("totals", Core::Metrics)
       @counter = mapped("counter", Core::Scoreboard).first
     end
 
     def empty? = @scoreboards.empty?
+
+    # A sentence about what cannot be read, or nil.
+    def fault
+      return "the numbers of this server cannot be read: #{@reason || 'no process shows them'}" if empty?
+
+      "the totals lack those of another version of Bontebok: #{@reason}" if @reason
+    end
 
     # See Core::Scoreboard#lanes.
     def lanes = @scoreboards.flat_map(&:lanes)
@@ -73,11 +77,12 @@ module Bontebok
       [*@descriptors[name]].filter_map { |file| map(kind, file) }
     end
 
-    # Another version of Bontebok can have another layout.
+    # Another version of Bontebok can have another layout. A server that was updated keeps the totals of its former
+    # version.
     def map(kind, file)
       kind.new(LANES, file.fileno)
     rescue ArgumentError, SystemCallError => e
-      @fault ||= e.message.delete_prefix("bontebok: ")
+      @reason ||= e.message.delete_prefix("bontebok: ")
       nil
     end
   end

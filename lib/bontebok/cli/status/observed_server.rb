@@ -61,7 +61,7 @@ module Bontebok
       return take_older(answer, deadline) if answer["status"]
 
       @facts = symbols(answer["server"])
-      @memory = ObservedMemory.new(@watch.descriptors, fault: answer["memory"])
+      @memory = ObservedMemory.new(@watch.descriptors, reason: answer["memory"])
     end
 
     # The answer is an error.

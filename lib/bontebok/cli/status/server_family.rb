@@ -45,7 +45,7 @@ module Bontebok
     private
 
     def supervisor(answered)
-      return "the server does not answer" unless @pid
+      return ("the server does not answer" unless answered) unless @pid
 
       name = "the #{@lanes.include?(@pid) ? 'server' : 'supervisor'} (pid #{@pid})"
       return "#{name} #{@supervisor.condition}" if @supervisor.stopped?

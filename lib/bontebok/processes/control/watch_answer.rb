@@ -25,21 +25,25 @@ module Bontebok
 
     # client: a ControlClient.
     def give(client)
+      return give_workers(client, "they are in no file") unless @observed.scoreboard
+
       named = files.map { |name, io| [name, open_to_read(io)] }
       named << ["queue", @observed.queue] if @observed.queue
       client.pass(named.map(&:last), server: @server.except(:processes), descriptors: named.map(&:first))
     rescue SystemCallError => e
-      client.pass([], server: @server, descriptors: [], memory: ErrorText.of(e))
+      give_workers(client, ErrorText.of(e))
     ensure
       @opened.each(&:close)
     end
 
     private
 
+    def give_workers(client, reason)
+      client.pass([], server: @server, descriptors: [], memory: reason)
+    end
+
     # [[name, IO], ...]
     def files
-      raise Errno::ENOSYS unless @observed.scoreboard
-
       [["scoreboard", @observed.scoreboard], *@observed.totals.map { |io| ["totals", io] },
        ["counter", @observed.counter]]
     end

@@ -23,6 +23,7 @@ class ServerFamilyTest < Support::TestCase
     assert_equal ["the supervisor (pid #{Process.pid}) does not answer, and runs"], family([]).troubles(false)
     assert_equal ["the server (pid #{Process.pid}) does not answer, and runs"], family([Process.pid]).troubles(false)
     assert_equal ["the server does not answer"], family([], pid: nil).troubles(false)
+    assert_empty family([], pid: nil).troubles(true)
   end
 
   def test_a_master_that_is_stopped

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "bontebok/cli/status/observation"
+require "bontebok/cli/status/observed_server"
+
+# What `bontebok status` makes of the answers of a server. The server is a thread.
+class ObservedServerTest < Support::TestCase
+  def setup
+    @path = "#{temp_dir}/control"
+    @server = UNIXServer.new(@path)
+  end
+
+  def teardown
+    @thread&.join
+    [@observed, @server].compact.each(&:close)
+    super
+  end
+
+  # A version without `watch`. Its memory is found in /proc; the test process has none.
+  def test_an_older_server_is_asked_for_its_status
+    workers = [{ pid: Process.pid, threads: 2, busy: 1, requests: 3, errors: 0, leaves: false, longest: 7 }]
+    answer({ status: 2, text: "unknown command" },
+           { status: 0, server: { pid: Process.pid, state: "serving", workers: 0, processes: workers } })
+    observe
+    assert_equal Process.pid, @observed.pid
+    found = Bontebok::Observation.new(@observed).snapshot
+    assert_equal ["serving", "single", 1, 2], [*found.server.values_at(:state, :mode), found.busy, found.threads]
+    assert_match(/cannot be read: no process shows them/, found.server[:trouble].first)
+  end
+
+  def test_a_refusal_ends_the_command
+    answer({ status: 1, text: "the user 7 may not control this server" })
+    assert_equal "the user 7 may not control this server", assert_raises(Bontebok::StartError) { observe }.message
+  end
+
+  # A container's pid differs from the pid that the kernel shows here.
+  def test_a_server_in_another_namespace_of_pids
+    answer({ server: { pid: 1 }, descriptors: [], memory: "no /proc" })
+    observe
+    assert_equal [true, nil], [@observed.answered?, @observed.pid]
+    assert_equal ["the numbers of this server cannot be read: no /proc"],
+                 Bontebok::Observation.new(@observed).snapshot.server[:trouble]
+  end
+
+  def test_an_answer_that_comes_late
+    observe
+    refute_predicate @observed, :answered?
+    refute_predicate @observed, :stale?
+    answer({ server: { pid: Process.pid }, descriptors: [] })
+    @thread.join
+    eventually("the answer") { @observed.stale? }
+    answer({ server: { pid: Process.pid }, descriptors: [] })
+    @observed.ask
+    assert_equal [true, false], [@observed.answered?, @observed.stale?]
+  end
+
+  private
+
+  def observe
+    @observed = Bontebok::ObservedServer.new { |deadline| Bontebok::ControlConnection.new(@path, deadline) }
+  end
+
+  # Answers one request on each of the next connections.
+  def answer(*messages)
+    @thread = Thread.new do
+      (@kept ||= []).concat(messages.map do |message|
+        @server.accept.tap { |client| client.gets && client.write(Bontebok::ControlMessage.line(message)) }
+      end)
+    end
+  end
+end
