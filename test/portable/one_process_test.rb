@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "bontebok/bontebok"
+require "bontebok/cli/cli"
 
 # The executable, built for systems without Linux: poll(2), one process. test/support/portable runs these tests.
 class OneProcessServerTest < Support::TestCase
@@ -19,11 +20,12 @@ class OneProcessServerTest < Support::TestCase
   end
 
   def test_the_default_is_one_process
-    server = start_bontebok(args: %w[-t 3], rackup: APP)
+    server = start_bontebok(args: ["-t", "3", "--control", "#{temp_dir}/control"], rackup: APP)
     server.wait_for_output(/: one process, 3 threads$/)
     assert_equal "/x #{server.pid}", server.get("/x").body
     assert_equal [server.pid], server.group.map(&:pid)
     refute_match(/ warn /, server.output.text)
+    assert_status server
     assert_equal 0, server.stop("TERM").exitstatus
   end
 
@@ -72,6 +74,15 @@ class OneProcessServerTest < Support::TestCase
   end
 
   private
+
+  # No file has the memory, so the server tells what its threads do.
+  def assert_status(server)
+    status = nil
+    out, err = capture_io { status = Bontebok::CLI.run(["status", "--control", "#{temp_dir}/control"]) }
+    assert_equal [0, ""], [status, err]
+    assert_match(/\Athe numbers of this server cannot be read: they are in no file\n.*: serving generation 1/, out)
+    assert_match(/^worker 1 pid #{server.pid}: 0 of 3 busy; 1 request, /, out)
+  end
 
   def ask(client, path)
     client.request("GET", path)
