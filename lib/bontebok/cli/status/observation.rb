@@ -30,10 +30,11 @@ module Bontebok
 
     def snapshot
       totals = TotalsTable.new(@memory.totals)
-      Status::Snapshot.new(at: @at, time: @time, server: server, waiting: waiting, accept_queues: accept_queues,
+      list = workers
+      Status::Snapshot.new(at: @at, time: @time, server: server(list), waiting: waiting, accept_queues: accept_queues,
                            totals: totals.to_h, queue_time: totals.times(:queue_time),
                            service_time: totals.times(:service_time), deploys: @deploys, ends: events(:end),
-                           workers: workers)
+                           workers: list)
     end
 
     private
@@ -44,9 +45,10 @@ module Bontebok
       ObservedWorkers.new(@memory, @family).to_a
     end
 
-    def server
-      { **@facts, pid: @facts[:pid] || @family.pid, mode: mode, state: state, started: @family.started,
-                  **since, trouble: [*@family.troubles(@answered), *@memory.fault] }
+    def server(workers)
+      threads = @facts[:threads] || workers.map { |worker| worker[:threads].size }.max
+      { **@facts, pid: @facts[:pid] || @family.pid, mode: mode, state: state, threads: threads,
+                  started: @family.started, **since, trouble: [*@family.troubles(@answered), *@memory.fault] }
     end
 
     # Older versions do not tell it.

@@ -55,7 +55,7 @@ class ObservationTest < Support::TestCase
     found = look(memory(fault: "why"), {})
     assert_equal ["the server (pid #{Process.pid}) does not answer, and runs",
                   "why"], found.server[:trouble]
-    assert_equal ["single", nil, Process.pid], found.server.values_at(:mode, :state, :pid)
+    assert_equal ["single", nil, Process.pid, 2], found.server.values_at(:mode, :state, :pid, :threads)
     assert_equal({ requests: nil, oldest: nil }, found.waiting)
   end
 
