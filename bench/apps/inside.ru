@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# The application of bench/inside: /sleep, /loop, /lock and /deadlock keep their thread until the server is killed, /
-# does nothing. While the file BENCH_DIR/slow exists, a release loads for long; with the file BENCH_DIR/broken it fails.
+# The application of bench/inside: /sleep, /loop, /lock, /deadlock and /files keep their thread until the server is
+# killed, / does nothing. /files opens files until no descriptor is left. While the file BENCH_DIR/slow exists, a
+# release loads for long; with the file BENCH_DIR/broken it fails.
 
 require "fiddle"
 
@@ -15,6 +16,11 @@ libc_sleep = Fiddle::Function.new(Fiddle::Handle::DEFAULT["sleep"], [Fiddle::TYP
                                   need_gvl: true)
 mutex = Mutex.new
 holder = nil
+hold = lambda do
+  holder ||= Thread.new { mutex.synchronize { sleep } }
+  Thread.pass until mutex.locked?
+end
+files = []
 
 run(lambda do |env|
   limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + longest
@@ -23,8 +29,14 @@ run(lambda do |env|
   when "/loop" then nil while Process.clock_gettime(Process::CLOCK_MONOTONIC) < limit
   when "/lock" then libc_sleep.call(longest)
   when "/deadlock"
-    holder ||= Thread.new { mutex.synchronize { sleep } }
+    hold.call
     mutex.lock
+  when "/files"
+    begin
+      loop { files << File.open(File::NULL) }
+    rescue Errno::EMFILE
+      sleep(longest)
+    end
   end
   [200, { "content-type" => "text/plain" }, ["#{Process.pid}\n"]]
 end)

@@ -73,6 +73,7 @@ struct bb_scoreboard_lane {
     bool idle;           /* the lane waits for something to do */
     bool has_request;    /* the host has a request */
     bool leaves;         /* the worker drains */
+    bool paused;         /* the lane accepts nothing: no descriptor is free, or max_connections is reached */
     uint64_t requests;   /* number of requests that the host has got */
     uint64_t errors;     /* number of responses 5xx of the host, and of requests past request_timeout */
     uint64_t taken;      /* ms since the host got the current request */

@@ -26,9 +26,8 @@ void bb_worker_overdue_is_logged(struct bb_worker *worker);
  * The calling thread must take the host's global lock for each call, so that the calls stop when the host
  * hangs. Another process reads `silent` and `taken` on the scoreboard, and kills this process if it hangs.
  * While `watch` is true, the I/O thread writes the label of a request to the scoreboard when the request has
- * taken a second, or a quarter of worker_timeout or of request_timeout if that is shorter. If request_timeout
- * is set, the I/O thread does this always, so the parent can read the label when it gets BB_TELL_STUCK. If
- * neither is set, there are no labels. Any thread. */
+ * taken a second, or a quarter of worker_timeout or of request_timeout if that is shorter. If the lane has
+ * other connections, or the worker has other lanes, the I/O thread does this always. Any thread. */
 void bb_worker_beat(struct bb_worker *worker);
 void bb_worker_watch(struct bb_worker *worker, bool watch);
 

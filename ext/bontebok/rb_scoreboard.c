@@ -114,6 +114,7 @@ static VALUE held_name(enum bb_held held)
  *   pid
  *   state       :idle, :request, or :between (between two requests)
  *   leaves      whether its worker drains (ends gracefully)
+ *   paused      whether it accepts nothing, because no descriptor is free, or max_connections is reached
  *   requests    the number of requests that the lane has got so far
  *   errors      the number of its responses 5xx, and of its requests past request_timeout
  *   taken       ms since the lane got its current request, or nil
@@ -134,6 +135,7 @@ static VALUE show(unsigned number, const struct bb_scoreboard_lane *lane)
     put(shown, "pid", INT2NUM(lane->pid));
     put(shown, "state", ID2SYM(rb_intern(state)));
     put(shown, "leaves", lane->leaves ? Qtrue : Qfalse);
+    put(shown, "paused", lane->paused ? Qtrue : Qfalse);
     put(shown, "requests", ULL2NUM(lane->requests));
     put(shown, "errors", ULL2NUM(lane->errors));
     put(shown, "taken", lane->has_request ? ULL2NUM(lane->taken) : Qnil);

@@ -47,13 +47,12 @@ int bb__io_check_queue(struct bb__io_thread *io, struct bb_lane *lane);
  * is WORKING. */
 void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* Returns after how many ms the scoreboard shows the label (method and path) of a request. 0: the scoreboard
- * shows no label. The label comes before the parent is told of the request, because the parent may log it. */
+/* Returns after how many ms the scoreboard shows the label (method and path) of a request. The label comes before the parent is told of the request, because the parent may log it. */
 static inline uint64_t bb__io_watch_time(const struct bb_worker *worker)
 {
     uint64_t hangs = worker->settings.worker_timeout, hard = worker->settings.request_timeout;
     uint64_t shorter = hangs > 0 && hard > 0 ? bb__sooner(hangs, hard) : hangs + hard;
-    return bb__sooner((shorter + 3) / 4, 1000);
+    return shorter > 0 ? bb__sooner((shorter + 3) / 4, 1000) : 1000;
 }
 
 /* io_limit.c: handles a request that is past a time limit. At the soft limit the host (the program that calls

@@ -12,7 +12,7 @@ void bb__lane_release_set(struct bb_lane *lane)
     if (!io) return;
     if (bb__lane_is_alone(lane)) {
         if (lane->turn.not_alone == 0) {
-            if (lane->worker->settings.worker_timeout > 0) bb__owner_begin_alone(&lane->owner);
+            if (lane->intake.slot) bb__owner_begin_alone(&lane->owner);
             return;
         }
         lane->turn.not_alone--;

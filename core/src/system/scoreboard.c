@@ -192,6 +192,7 @@ int bb_scoreboard_look(const struct bb_scoreboard *scoreboard, unsigned number,
     *lane = (struct bb_scoreboard_lane){
         .pid = atomic_load(&slot->pid),
         .idle = atomic_load(&slot->idle) != BB_IDLE_NOT,
+        .paused = atomic_load(&slot->paused) != 0,
         .leaves = atomic_load(&slot->leaves),
         .has_request = began > 0,
         .requests = atomic_load(&slot->requests),

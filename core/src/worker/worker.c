@@ -204,7 +204,7 @@ void bb_worker_beat(struct bb_worker *worker)
 
 void bb_worker_watch(struct bb_worker *worker, bool watch)
 {
-    if (bb__worker_is_inert(worker) || !worker->io || worker->settings.worker_timeout == 0) return;
+    if (bb__worker_is_inert(worker) || !worker->io || !worker->scoreboard) return;
     if (!atomic_exchange(&worker->limits.active, watch) && watch) bb__wakeup_raise(&worker->io->kick);
 }
 

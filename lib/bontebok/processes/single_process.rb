@@ -10,6 +10,7 @@ require_relative "drain_delay"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
+require_relative "../workers/heartbeat"
 require_relative "../workers/lanes"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
@@ -117,6 +118,7 @@ module Bontebok
       @config.account.act { @listeners.listen }
       @lanes = Lanes.new(@config, @listeners, @app, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start
+      @heartbeat = Heartbeat.new(@lanes, nil, 0)
       StartLines.write(@log, @config, @listeners)
       open_control
       @listeners.own
@@ -143,6 +145,7 @@ module Bontebok
     end
 
     def wait_for_events
+      @heartbeat.look if @heartbeat.seconds&.zero?
       @drain_delay.tick
       tick_service
       tick_control
@@ -159,13 +162,17 @@ module Bontebok
     # Seconds; nil: no limit.
     def longest_wait
       seconds = @lanes.detached.step || @deadline&.step || @departure&.step || @drain_delay.step
-      [seconds, @service.step, control_step].compact.min
+      [seconds, @heartbeat.seconds, @service.step, control_step].compact.min
+    end
+
+    def hear_lanes(event)
+      event == :busy ? @heartbeat.busy : @serving = @lanes.detached.wait?
     end
 
     # The event :max_requests is ignored, because no other process could replace this process.
     def handle(event)
       case event
-      when :lanes_ended then @serving = @lanes.detached.wait?
+      when :lanes_ended, :busy then hear_lanes(event)
       when "TERM", "QUIT" then stop_gracefully
       when :leave then leave(@lanes.process.failed? ? 1 : 0)
       when "INT" then stop_at_once

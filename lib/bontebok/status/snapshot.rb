@@ -43,6 +43,7 @@ module Bontebok
       )
       WORKER = Shape.record(
         number: Shape::COUNT, generation: Shape::NUMBER, pid: Shape::NUMBER, started: Shape::TIME, leaves: Shape::FLAG,
+        paused: Shape::FLAG,
         silent: Shape::SECONDS, requests: Shape::COUNT, errors: Shape::COUNT,
         connections: Shape.table(Shape::COUNT, names: CONNECTIONS), detached: Shape::COUNT, pss: Shape::NUMBER,
         cpu: Shape::SECONDS, gc_time: Shape::SECONDS, state: Shape::LETTER, threads: Shape.list(THREAD, MOST)

@@ -23,7 +23,7 @@ module Bontebok
         def causes(look)
           state = nil
           STATES.find { |rule| state = public_send(rule, look) }
-          [state, leaves(look)].compact
+          [state, paused(look), leaves(look)].compact
         end
 
         def stopped(look)
@@ -74,6 +74,11 @@ module Bontebok
 
           functions = KernelWaits.summary(look.requests)
           cause(:all_wait, look.shortest, "#{all(look, 'WAITS', 'WAIT')} for %s", functions)
+        end
+
+        def paused(look)
+          text = "ACCEPTS NO CONNECTIONS: no descriptor is free, or max_connections is reached"
+          Cause.new(kind: :paused, text: text) if look[:paused]
         end
 
         def leaves(look)

@@ -96,9 +96,15 @@ module Bontebok
         return if findings.empty?
 
         looks = findings.map(&:look)
-        pss = looks.sum { |look| look[:pss] || 0 }
-        numbers = [*served(looks), *("PSS #{Units.memory(pss)}" if pss.positive?)].join(", ")
+        numbers = [*served(looks), *memory(looks.filter_map { |look| look[:pss] }, looks.size)].join(", ")
         "#{Units.several(findings.size, 'more idle worker')}: #{numbers}"
+      end
+
+      # pss: of the workers whose memory is known.
+      def memory(pss, count)
+        return if pss.empty?
+
+        "PSS #{Units.memory(pss.sum)}#{" (#{pss.size} of them)" if pss.size < count}"
       end
     end
   end

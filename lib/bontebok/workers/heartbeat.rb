@@ -12,8 +12,8 @@ module Bontebok
   class Heartbeat
     INTERVAL = 1
 
-    # lanes: the Lanes, which serve from now on. limit: worker_timeout in seconds; 0: no limit. The interval is at most
-    # a quarter of the limit.
+    # lanes: the Lanes, which serve from now on. title: the WorkerTitle; nil: the title has no state. limit:
+    # worker_timeout in seconds; 0: no limit. The interval is at most a quarter of the limit.
     def initialize(lanes, title, limit)
       @lanes = lanes
       @title = title
@@ -29,7 +29,7 @@ module Bontebok
     # Called when the lanes have a request after a rest.
     def busy
       @due = Clock.now + @interval
-      @title.busy
+      @title&.busy
     end
 
     def look
@@ -37,7 +37,7 @@ module Bontebok
       return busy unless @lanes.rest
 
       @due = nil
-      @title.idle
+      @title&.idle
     end
   end
 end

@@ -21,6 +21,12 @@ class WorkerRulesTest < Minitest::Test
     assert_equal ["IS STOPPED BY A DEBUGGER"], causes(state: "t")
   end
 
+  def test_a_worker_that_accepts_nothing
+    none = "ACCEPTS NO CONNECTIONS: no descriptor is free, or max_connections is reached"
+    assert_equal [none], causes(paused: true)
+    assert_equal [none, "leaves"], causes(paused: true, leaves: true)
+  end
+
   def test_a_zombie
     assert_equal ["HAS ENDED, and its parent has not noticed (zombie)"], causes(state: "Z", silent: 9.0)
   end

@@ -8,8 +8,8 @@ module Bontebok
   # long to read. So the time is limited, and what is not read is nil.
   class ObservedWorkers
     # Seconds for the threads, and for all.
-    THREADS = 0.03
-    ALL = 0.06
+    THREADS = 0.02
+    ALL = 0.04
     # Core's names of connections (BB_CONNECTIONS) that have another name in a snapshot.
     NAMES = { keepalive: :idle }.freeze
     private_constant :THREADS, :ALL, :NAMES
@@ -26,9 +26,10 @@ module Bontebok
       workers = known_lanes.group_by { |lane| lane[:pid] }.map.with_index(1) do |(pid, lanes), index|
         worker(pid, lanes, lanes.map { |lane| counted[[lane[:slot], pid]] }, index)
       end
+      workers.sort_by! { |worker| worker.values_at(:number, :pid) }
       add_threads(workers)
       add_memory(add_states(workers))
-      workers.sort_by { |worker| worker.values_at(:number, :pid) }
+      workers
     end
 
     private
@@ -42,7 +43,7 @@ module Bontebok
     def worker(pid, lanes, counted, index)
       first = counted.compact.first || { worker: index }
       { pid: pid, number: first[:worker], generation: first[:generation], started: seconds(first[:began]),
-        leaves: lanes.any? { |lane| lane[:leaves] }, silent: seconds(lanes.filter_map { |lane| lane[:silent] }.min),
+        **flags(lanes, :leaves, :paused), silent: seconds(lanes.filter_map { |lane| lane[:silent] }.min),
         requests: sum(lanes, :requests), errors: sum(lanes, :errors), detached: sum(lanes, :detached),
         connections: connections(counted.compact), gc_time: gc_time(counted.compact),
         threads: lanes.zip(counted).map.with_index(1) { |(lane, numbers), number| thread(lane, numbers, number) } }
@@ -92,9 +93,18 @@ module Bontebok
       end
     end
 
-    # This takes the longest time, so it comes last.
+    # This takes the longest time, so it comes last. The screen sums up idle workers, so busy ones come first.
     def add_memory(pairs)
-      pairs.each { |worker, process| worker[:pss] = process.pss if now - @began < ALL }
+      busy, idle = pairs.partition { |worker, _| worker[:threads].any? { |thread| thread[:taken] } }
+      [*busy, *idle].each do |worker, process|
+        break if now - @began > ALL
+
+        worker[:pss] = process.pss
+      end
+    end
+
+    def flags(lanes, *keys)
+      keys.to_h { |key| [key, lanes.any? { |lane| lane[key] }] }
     end
 
     def sum(lanes, key) = lanes.sum { |lane| lane[key] }

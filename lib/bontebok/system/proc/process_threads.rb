@@ -30,9 +30,9 @@ module Bontebok
 
       private
 
-      # The file has a function's name, or 0.
+      # The file has a function's name, or 0. Compilers add ".constprop.0" and the like.
       def kernel(directory)
-        ProcFile.read("#{directory}/wchan")&.slice(/\A[A-Za-z_][\w.]*\z/)
+        ProcFile.read("#{directory}/wchan")&.slice(/\A([A-Za-z_]\w*)(?:\.[\w.]*)?\z/, 1)
       end
     end
   end

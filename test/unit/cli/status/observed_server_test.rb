@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "minitest/mock"
 require "test_helper"
 require "bontebok/cli/status/observation"
 require "bontebok/cli/status/observed_server"
@@ -17,12 +18,12 @@ class ObservedServerTest < Support::TestCase
     super
   end
 
-  # A version without `watch`. Its memory is found in /proc; the test process has none.
+  # A version without `watch`. Its memory is found in /proc. The memory of other tests must not be found.
   def test_an_older_server_is_asked_for_its_status
     workers = [{ pid: Process.pid, threads: 2, busy: 1, requests: 3, errors: 0, leaves: false, longest: 7 }]
     answer({ status: 2, text: "unknown command" },
            { status: 0, server: { pid: Process.pid, state: "serving", workers: 0, processes: workers } })
-    observe
+    Bontebok::ObservedMemory.stub(:search, Bontebok::ObservedMemory.new({})) { observe }
     assert_equal Process.pid, @observed.pid
     found = Bontebok::Observation.new(@observed).snapshot
     assert_equal ["serving", "single", 1, 2], [*found.server.values_at(:state, :mode), found.busy, found.threads]
