@@ -87,6 +87,19 @@ static void test_the_request_of_a_lane_that_is_alone_is_shown(void **state)
     finish(&lanes, 2);
 }
 
+/* The label comes after a second. */
+static void test_a_request_is_shown_without_a_limit(void **state)
+{
+    (void)state;
+    struct lanes lanes;
+    start(&lanes, 0, 0);
+    bb_worker_watch(lanes.worker, true);
+    int fd = block(&lanes, "GET /block HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_string_equal(label(), "GET /block");
+    leave(&lanes, fd);
+    finish(&lanes, 1);
+}
+
 static void test_the_request_of_a_lane_with_other_connections_is_shown(void **state)
 {
     (void)state;
@@ -146,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_request_of_a_lane_that_is_alone_is_shown),
+        cmocka_unit_test(test_a_request_is_shown_without_a_limit),
         cmocka_unit_test(test_the_request_of_a_lane_with_other_connections_is_shown),
         cmocka_unit_test(test_a_request_is_shown_before_it_passes_request_timeout),
         cmocka_unit_test(test_no_request_is_shown_without_a_timeout),

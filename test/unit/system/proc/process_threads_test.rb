@@ -36,6 +36,13 @@ class ProcessThreadsTest < Support::TestCase
     assert_operator named("bontebok 2").cpu, :<, 60
   end
 
+  def test_the_suffix_of_a_compiler_is_left_out
+    read = ->(path) { path.end_with?("wchan") ? "do_wait.constprop.0" : File.binread(path) }
+    Bontebok::ProcFile.stub(:read, read) do
+      assert_equal ["do_wait"], Bontebok::ProcessThreads.of(Process.pid).map(&:kernel).uniq
+    end
+  end
+
   # 0: the thread runs, or the user may not see it.
   def test_no_function_of_the_kernel
     [nil, "0", "a b", "\xff\e[2J"].each do |text|
