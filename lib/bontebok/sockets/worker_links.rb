@@ -3,6 +3,7 @@
 require "socket"
 
 require_relative "duped_descriptor"
+require_relative "shared/shared_numbers"
 require_relative "shared/totals"
 require_relative "stalled_workers"
 require_relative "../start_error"
@@ -91,6 +92,16 @@ module Bontebok
     # Returns an Observed.
     def observed
       Observed.new(@memory, @totals.descriptors, @ends.last, @counter_file || @memory)
+    end
+
+    # Returns the SharedNumbers of the server.
+    def numbers = SharedNumbers.new([@scoreboard], @totals.memories, @counter)
+
+    # The requests that wait: see SharedNumbers#waiting. nil: this process has closed its copy of the queue.
+    def waiting_requests
+      numbers.waiting(@ends.last)
+    rescue IOError
+      nil
     end
 
     # Gives the links to the core's worker. number, generation: of the worker. Must be called before the first lane is

@@ -15,11 +15,14 @@ module Bontebok
         # Returns a Hash of Hashes, Arrays, texts, finite numbers, true, false and nil.
         def of(snapshot, earlier = nil)
           diagnosis = Diagnosis.new(snapshot, earlier)
-          { **snapshot.to_h, busy: snapshot.busy, threads: snapshot.threads,
-                             queue_time: histogram(snapshot.queue_time), service_time: histogram(snapshot.service_time),
-                             causes: diagnosis.all.map do |cause, worker|
-                               cause(cause, worker)
-                             end, rates: rates(diagnosis.rates) }
+          { **numbers(snapshot), causes: diagnosis.all.map { |cause, worker| cause(cause, worker) },
+                                 rates: rates(diagnosis.rates) }
+        end
+
+        # The part of .of that needs no diagnosis.
+        def numbers(snapshot)
+          times = { queue_time: histogram(snapshot.queue_time), service_time: histogram(snapshot.service_time) }
+          { **snapshot.to_h, **times, busy: snapshot.busy, threads: snapshot.threads }
         end
 
         private

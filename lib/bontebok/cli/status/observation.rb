@@ -1,18 +1,16 @@
 # frozen_string_literal: true
 
 require_relative "../../sockets/diag/accept_queues"
+require_relative "../../status/notes"
 require_relative "../../status/snapshot"
+require_relative "../../status/totals_table"
 require_relative "observed_workers"
 require_relative "processes_told"
 require_relative "server_family"
-require_relative "totals_table"
 
 module Bontebok
   # Looks at a server once: makes a Status::Snapshot from its answer, its memory, /proc and the kernel's queues.
   class Observation
-    SERVES = /\Ageneration (\d{1,9}) serves \((\w+)/n
-    private_constant :SERVES
-
     # server: ObservedServer.
     def initialize(server)
       @facts = server.facts
@@ -29,7 +27,7 @@ module Bontebok
     def fingerprint = [@family.members, @lanes.sort, @deploys.last, @memory.draining?]
 
     def snapshot
-      totals = TotalsTable.new(@memory.totals)
+      totals = Status::TotalsTable.new(@memory.totals)
       list = workers
       Status::Snapshot.new(at: @at, time: @time, server: server(list), waiting: waiting, accept_queues: accept_queues,
                            totals: totals.to_h, queue_time: totals.times(:queue_time),
@@ -47,8 +45,9 @@ module Bontebok
 
     def server(workers)
       threads = @facts[:threads] || workers.map { |worker| worker[:threads].size }.max
-      { **@facts, pid: @facts[:pid] || @family.pid, mode: mode, state: state, threads: threads,
-                  started: @family.started, **since, trouble: [*@family.troubles(@answered), *@memory.fault] }
+      { **Status::Notes.serving(@deploys), **@facts.compact,
+        pid: @facts[:pid] || @family.pid, mode: mode, state: state, threads: threads, started: @family.started,
+        trouble: [*@family.troubles(@answered), *@memory.fault] }
     end
 
     # Older versions do not tell it.
@@ -61,15 +60,6 @@ module Bontebok
       @facts[:state] == "serving" && @memory.draining? ? "draining" : @facts[:state]
     end
 
-    # See Deploy::EndNote.
-    def since
-      @deploys.reverse_each do |deploy|
-        match = SERVES.match(deploy[:text].b)
-        return { serving_since: deploy[:time], by: match[2], generation: @facts[:generation] || match[1].to_i } if match
-      end
-      {}
-    end
-
     def waiting
       requests, oldest = @memory.waiting
       { requests: requests, oldest: oldest }
@@ -80,8 +70,6 @@ module Bontebok
       AcceptQueues.of(listeners)
     end
 
-    def events(kind)
-      @memory.notes(kind).last(20).map { |time, text| { time: time / 1000.0, text: text } }
-    end
+    def events(kind) = Status::Notes.events(@memory.notes(kind))
   end
 end

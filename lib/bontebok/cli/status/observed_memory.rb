@@ -1,13 +1,17 @@
 # frozen_string_literal: true
 
 require "bontebok/bontebok"
+require "forwardable"
 
+require_relative "../../sockets/shared/shared_numbers"
 require_relative "../../system/proc/memory_files"
 
 module Bontebok
   # The memory in which the processes of a server show what they do, opened to read. Any of these processes can write
   # any bytes there.
   class ObservedMemory
+    extend Forwardable
+
     # The names of the files (memfd_create(2)) in /proc.
     FILES = { "scoreboard" => "bontebok-scoreboard", "totals" => "bontebok-metrics" }.freeze
     # The slots that are asked for where the memory is in no file. A file tells its number itself.
@@ -27,9 +31,12 @@ module Bontebok
       @descriptors = descriptors
       @reason = reason
       @scoreboards = mapped("scoreboard", Core::Scoreboard)
-      @totals = mapped("totals", Core::Metrics)
-      @counter = mapped("counter", Core::Scoreboard).first
+      @numbers = SharedNumbers.new(@scoreboards, mapped("totals", Core::Metrics),
+                                   mapped("counter", Core::Scoreboard).first)
     end
+
+    # See SharedNumbers.
+    def_delegators :@numbers, :lanes, :counted, :totals, :notes, :draining?
 
     def empty? = @scoreboards.empty?
 
@@ -40,31 +47,8 @@ module Bontebok
       "the totals lack those of another version of Bontebok: #{@reason}" if @reason
     end
 
-    # See Core::Scoreboard#lanes.
-    def lanes = @scoreboards.flat_map(&:lanes)
-
-    # { [slot, pid] => Hash }: see Core::Metrics#lanes.
-    def counted
-      @totals.reverse.each_with_object({}) do |totals, found|
-        totals.lanes.each_with_index { |lane, slot| found[[slot, lane[:pid]]] = lane }
-      end
-    end
-
-    # See Core::Metrics#totals, for each memory.
-    def totals = @totals.map(&:totals)
-
-    # The notes of all memories, the oldest first: [[ms since 1970, text], ...].
-    def notes(kind) = @totals.flat_map { |totals| totals.notes(kind) }.sort_by(&:first)
-
-    # The requests in the shared queue: their number, and how many seconds the first one has waited. nil: not known.
-    def waiting
-      queue = @descriptors["queue"]&.first
-      return unless queue && @counter
-
-      @counter.waiting(queue.fileno) || [0, nil]
-    end
-
-    def draining? = @scoreboards.any?(&:draining?)
+    # See SharedNumbers.
+    def waiting = @numbers.waiting(@descriptors["queue"]&.first)
 
     # The memory stays mapped.
     def close

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../../status/worker_table"
 require_relative "../../system/proc/observed_process"
 require_relative "../../system/proc/process_threads"
 
@@ -10,9 +11,7 @@ module Bontebok
     # Seconds for the threads, and for all.
     THREADS = 0.02
     ALL = 0.04
-    # Core's names of connections (BB_CONNECTIONS) that have another name in a snapshot.
-    NAMES = { keepalive: :idle }.freeze
-    private_constant :THREADS, :ALL, :NAMES
+    private_constant :THREADS, :ALL
 
     # memory: ObservedMemory. family: ServerFamily.
     def initialize(memory, family)
@@ -22,11 +21,7 @@ module Bontebok
     end
 
     def to_a
-      counted = @memory.counted
-      workers = known_lanes.group_by { |lane| lane[:pid] }.map.with_index(1) do |(pid, lanes), index|
-        worker(pid, lanes, lanes.map { |lane| counted[[lane[:slot], pid]] }, index)
-      end
-      workers.sort_by! { |worker| worker.values_at(:number, :pid) }
+      workers = Status::WorkerTable.of(known_lanes, @memory.counted)
       add_threads(workers)
       add_memory(add_states(workers))
       workers
@@ -37,32 +32,6 @@ module Bontebok
     def known_lanes
       known = Hash.new { |pids, pid| pids[pid] = @family.include?(pid) }
       @memory.lanes.select { |lane| known[lane[:pid]] }
-    end
-
-    # counted: the lane's Hash in the totals, or nil.
-    def worker(pid, lanes, counted, index)
-      first = counted.compact.first || { worker: index }
-      { pid: pid, number: first[:worker], generation: first[:generation], started: seconds(first[:began]),
-        **flags(lanes, :leaves, :paused), silent: seconds(lanes.filter_map { |lane| lane[:silent] }.min),
-        requests: sum(lanes, :requests), errors: sum(lanes, :errors), detached: sum(lanes, :detached),
-        connections: connections(counted.compact), gc_time: gc_time(counted.compact),
-        threads: lanes.zip(counted).map.with_index(1) { |(lane, numbers), number| thread(lane, numbers, number) } }
-    end
-
-    def connections(counted)
-      counted.each_with_object(Hash.new(0)) do |lane, sums|
-        lane[:connections].each { |kind, count| sums[NAMES.fetch(kind, kind)] += count }
-      end
-    end
-
-    def gc_time(counted)
-      counted.sum { |lane| lane[:counters][:gc_time] } / 1e6 if counted.any?
-    end
-
-    def thread(lane, numbers, number)
-      tid = numbers&.fetch(:thread)
-      { number: number, tid: (tid if tid&.positive?), state: lane[:state].to_s, taken: seconds(lane[:taken]),
-        queue_time: seconds(lane[:queue_time]), label: lane[:label], held: lane[:held]&.to_s }
     end
 
     # Those with the longest requests come first.
@@ -101,16 +70,6 @@ module Bontebok
 
         worker[:pss] = process.pss
       end
-    end
-
-    def flags(lanes, *keys)
-      keys.to_h { |key| [key, lanes.any? { |lane| lane[key] }] }
-    end
-
-    def sum(lanes, key) = lanes.sum { |lane| lane[key] }
-
-    def seconds(milliseconds)
-      milliseconds / 1000.0 if milliseconds
     end
 
     def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)

@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "bontebok/bontebok"
-require "bontebok/cli/status/totals_table"
+require "bontebok/status/totals_table"
 
 class TotalsTableTest < Minitest::Test
   Metrics = Bontebok::Core::Metrics
@@ -29,7 +29,7 @@ class TotalsTableTest < Minitest::Test
   end
 
   def test_a_server_without_totals_has_zeros
-    found = Bontebok::TotalsTable.new([])
+    found = Bontebok::Status::TotalsTable.new([])
     assert_equal({ "1xx" => 0, "2xx" => 0, "3xx" => 0, "4xx" => 0, "5xx" => 0 }, found.to_h[:responses])
     assert_nil found.times(:queue_time)
   end
@@ -42,5 +42,5 @@ class TotalsTableTest < Minitest::Test
 
   private
 
-  def table = Bontebok::TotalsTable.new([@one.totals, @other.totals])
+  def table = Bontebok::Status::TotalsTable.new([@one.totals, @other.totals])
 end
