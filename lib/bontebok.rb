@@ -10,6 +10,7 @@ end
 
 require_relative "bontebok/version"
 require_relative "bontebok/request_timeout"
+require_relative "bontebok/workers/stats/this_server"
 
 # Rails::Server is defined in `rails server`, Sinatra::Base in a program that has loaded Sinatra.
 if defined?(Rails::Server) && ENV.key?("BONTEBOK_LISTENERS")

@@ -6,6 +6,7 @@ require_relative "../start_error"
 require_relative "../system/clock"
 require_relative "../system/event_queue"
 require_relative "../workers/lanes"
+require_relative "../workers/stats/this_server"
 require_relative "../workers/worker_files"
 require_relative "callers_process"
 
@@ -46,9 +47,7 @@ module Bontebok
     end
 
     # The addresses as texts: HOST:PORT or unix:/path.
-    def addresses
-      @addresses.to_a.dup
-    end
+    def addresses = @addresses.to_a.dup
 
     # True until the end of the run.
     def alive?
@@ -56,9 +55,7 @@ module Bontebok
     end
 
     # True from the first call of #stop on.
-    def stopping?
-      @stopping
-    end
+    def stopping? = @stopping
 
     # Tells the run to end within `seconds`, and waits for the end. Returns true if every request and stream was
     # finished, false if not. Returns nil if the caller is a request of this server, which would wait for itself, or if
@@ -106,6 +103,8 @@ module Bontebok
     end
 
     def start_lanes
+      @shown = ThisServer.embed(links: @listeners.worker_links, config: @config, mode: "single", pid: @process,
+                                generation: 1, began: Time.now.to_f)
       @lanes = Lanes.new(@config, @listeners, @app, log: @log, events: @events, process: CallersProcess.new(@log),
                                                     worker: Hooks::Worker.new(1, @process))
       # The keeper copies the delay of interrupts, so that the application cannot end it.
@@ -188,6 +187,7 @@ module Bontebok
     # Also called after a failed start. Releases the lanes, so that the garbage collector frees what the keeper has not
     # closed.
     def close
+      ThisServer.remove(@shown)
       @listeners&.end_for_all do
         @lanes&.drain
         @listeners.close

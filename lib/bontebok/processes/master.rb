@@ -18,6 +18,7 @@ require_relative "out_of_band_turns"
 require_relative "progress"
 require_relative "../system/quiet_signals"
 require_relative "../system/signal_queue"
+require_relative "../workers/stats/this_server"
 require_relative "../workers/worker"
 
 module Bontebok
@@ -56,6 +57,8 @@ module Bontebok
       @config.account.assume
       Process.setproctitle("bontebok master")
       ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
+      ThisServer.is(links: @listeners.worker_links, config: @config, mode: "cluster", pid: Process.ppid,
+                    generation: @generation)
       MainThread.guard do
         prepare
         tick_workers
@@ -85,9 +88,7 @@ module Bontebok
     end
 
     def load_app
-      guard_loading do
-        MainThread.unguard { AppLoader.reload(@config[:rackup], @log) }
-      end
+      guard_loading { MainThread.unguard { AppLoader.reload(@config[:rackup], @log) } }
     end
 
     # Runs a block with code of the application, before any worker serves.

@@ -15,6 +15,7 @@ require_relative "../workers/lanes"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
+require_relative "../workers/stats/this_server"
 require_relative "single_process/commands"
 require_relative "single_process/ending"
 require_relative "single_process/in_place_deploy"
@@ -101,6 +102,7 @@ module Bontebok
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) if StartCommand.noted?
       @listeners.bind
+      ThisServer.is(links: @listeners.worker_links, config: @config, mode: "single", pid: Process.pid, generation: 1)
       announce(@drains)
       @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
     end

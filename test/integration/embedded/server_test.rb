@@ -53,6 +53,14 @@ class ServerTest < EmbeddedCase
     assert_equal [true, server, [], false], [server.stop, server.join, server.addresses, server.running?]
   end
 
+  def test_the_numbers_of_a_server
+    server = serve(threads: 2) { [200, {}, [Bontebok.stats.values_at(:running, :busy_threads, :busy).inspect]] }
+    assert_equal "[2, 1, 1]", get(server).body
+    assert_equal [2, Process.pid], [Bontebok.stats[:running], Bontebok.stats[:server][:pid]]
+    server.stop
+    assert_equal [], Bontebok.stats[:worker_status]
+  end
+
   def test_two_servers_run_at_once
     first = serve { [200, {}, ["first"]] }
     second = serve { [200, {}, [get(first).body, " and second"]] }

@@ -13,9 +13,10 @@ class ConfigHooksTest < Support::TestCase
 
   DRAIN = "before_worker_drain"
 
-  # Each hook prints its name, its process and its arguments.
+  # Each hook prints its name, its process, the number of threads that serve, and its arguments.
   TELLING = Bontebok::Hooks::NAMES.map do |name|
-    "#{name} { |*all| $stderr.puts ['hook', :#{name}, Process.pid, *all.map(&:inspect)].join(' ') }\n"
+    "#{name} { |*all| $stderr.puts ['hook', :#{name}, Process.pid, Bontebok.stats[:threads], " \
+      "*all.map(&:inspect)].join(' ') }\n"
   end.join
 
   def test_every_hook_runs_in_its_process_and_in_order
@@ -31,6 +32,8 @@ class ConfigHooksTest < Support::TestCase
                    worker => %w[after_fork after_worker_ready before_thread_start before_thread_exit
                                 before_worker_exit] }, by_process.transform_values { |names| names - [DRAIN] })
     assert_equal [DRAIN], by_process[worker] & [DRAIN] # in a thread of its own
+    assert_equal [%w[before_fork 0], %w[on_booted 1], %w[after_stopped 0]],
+                 text.scan(/^hook (before_fork|on_booted|after_stopped) \d+ (\d)/)
     assert_match(/^hook after_worker_exit .*number=1, pid=#{worker}.*> #<Process::Status: pid #{worker} exit 0>/, text)
   end
 

@@ -35,7 +35,7 @@ module Lint
       log: %i[system],
       config: %i[system],
       sockets: %i[system],
-      workers: %i[system log config sockets],
+      workers: %i[system status log config sockets],
       processes: %i[system status log config sockets workers],
       embedded: %i[system log config sockets workers],
       adapters: %i[system log config sockets workers processes embedded],
