@@ -33,8 +33,7 @@ module Bontebok
       totals = Status::TotalsTable.new(@numbers.totals)
       Status::Snapshot.new(time: Time.now.to_f, server: server, waiting: waiting, totals: totals.to_h,
                            queue_time: totals.times(:queue_time), service_time: totals.times(:service_time),
-                           deploys: @deploys, ends: events(:end),
-                           workers: @workers.sort_by { |worker| [worker[:number].to_i, worker[:pid]] })
+                           deploys: @deploys, ends: events(:end), workers: @workers)
     end
 
     private
