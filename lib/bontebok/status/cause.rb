@@ -13,6 +13,6 @@ module Bontebok
 
     # The worst kind first.
     Cause::KINDS = %i[trouble no_worker not_accepted queue_full stopped zombie lock_held main_thread_silent deadlock
-                      all_wait all_compute leaves].freeze
+                      all_wait all_compute paused leaves].freeze
   end
 end

@@ -16,6 +16,8 @@ module Bontebok
       NOTHING = 0.011
       # The first rule that holds tells the state of the process.
       STATES = %i[stopped zombie lock_held main_thread_silent deadlock all_compute all_wait].freeze
+      # These may hold besides.
+      MORE = %i[paused leaves].freeze
       STOPPED = { "T" => "IS STOPPED (SIGSTOP)", "t" => "IS STOPPED BY A DEBUGGER" }.freeze
 
       class << self
@@ -23,7 +25,7 @@ module Bontebok
         def causes(look)
           state = nil
           STATES.find { |rule| state = public_send(rule, look) }
-          [state, paused(look), leaves(look)].compact
+          [state, *MORE.map { |rule| public_send(rule, look) }].compact
         end
 
         def stopped(look)

@@ -21,7 +21,8 @@ class DiagnosisTest < Minitest::Test
   end
 
   def test_each_rule_has_a_rank
-    kinds = [*Bontebok::Status::ServerRules::RULES, *Bontebok::Status::WorkerRules::STATES, :leaves]
+    workers = Bontebok::Status::WorkerRules
+    kinds = [*Bontebok::Status::ServerRules::RULES, *workers::STATES, *workers::MORE]
     assert_equal kinds.sort, Bontebok::Status::Cause::KINDS.sort
   end
 
