@@ -23,7 +23,8 @@ class TotalsTableTest < Minitest::Test
     found = table.to_h
     assert_equal({ "queue_full" => 5, "max_body" => 1 }, found[:rejected].transform_keys(&:to_s))
     assert_equal [{ "hung" => 2 }, { "failed" => 1 }], found.values_at(:worker_ends, :deploys)
-    assert_equal [4, 6, 0, 0.0], found.values_at(:slow_requests, :lost_log_lines, :aborted, :gc_time)
+    assert_equal [4, 6, 0, 0, 0.0],
+                 found.values_at(:slow_requests, :lost_log_lines, :aborted, :hijacked, :gc_time)
     assert_equal({ ok: 5, failed: 0, failed_in_a_row: 0, last: nil }, found[:probes]["ready"])
     assert_equal [731, 0], [table.times(:queue_time).size, table.times(:queue_time).sum]
   end
