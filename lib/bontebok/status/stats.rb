@@ -8,7 +8,7 @@ module Bontebok
     # The form of Bontebok.stats: the keys of Puma.stats_hash, and the numbers of Json. Puma's `workers` is a number, so
     # the Hashes of the processes are `processes`.
     module Stats
-      # What only a look from outside of the server tells.
+      # Only a look from outside of the server has these.
       OUTSIDE = %i[at accept_queues workers].freeze
       private_constant :OUTSIDE
 

@@ -9,7 +9,7 @@ require_relative "../../version"
 
 module Bontebok
   # Bontebok.stats: the numbers of the server that this process belongs to, from the shared memory. No other process is
-  # asked. What only the supervisor knows is missing or comes from the configuration and the notes.
+  # asked. The configuration and the notes take the place of the supervisor's answer.
   class ServerStats
     # facts: ThisServer::Facts, or nil. Returns the Hash.
     def self.of(facts)

@@ -34,7 +34,7 @@ module Bontebok
   end
 
   # The numbers of the server, as a Hash with the keys of Puma.stats_hash and with those of `bontebok status --json`:
-  # see docs/STATUS.md. Where no server runs, the Hash has the same keys, and no process. May be called in any thread.
+  # see docs/STATUS.md. If no server runs, the Hash has the same keys, and no process. May be called in any thread.
   def self.stats
     require_relative "server_stats" # here, so that a process without a call does not load it
     ServerStats.of(ThisServer.facts)
