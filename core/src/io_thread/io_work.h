@@ -47,7 +47,8 @@ int bb__io_check_queue(struct bb__io_thread *io, struct bb_lane *lane);
  * is WORKING. */
 void bb__io_take_queued(struct bb__io_thread *io, struct bb_lane *lane);
 
-/* Returns after how many ms the scoreboard shows the label (method and path) of a request. The label comes before the parent is told of the request, because the parent may log it. */
+/* Returns after how many ms the scoreboard shows the label (method and path) of a request. The label comes
+ * before the parent is told of the request, because the parent may log it. */
 static inline uint64_t bb__io_watch_time(const struct bb_worker *worker)
 {
     uint64_t hangs = worker->settings.worker_timeout, hard = worker->settings.request_timeout;
