@@ -28,7 +28,8 @@ class ServerProgramTest < Support::TestCase
       Bontebok::Server.name
       puts $LOADED_FEATURES.grep(%r{/bontebok/(cli|processes|adapters)/})
     RUBY
-    files = %w[bontebok/version bontebok/request_timeout bontebok].map { |name| "#{ROOT}/lib/#{name}.rb" }
+    files = %w[bontebok/version bontebok/request_timeout bontebok/workers/stats/this_server bontebok]
+            .map { |name| "#{ROOT}/lib/#{name}.rb" }
     assert_equal files, output.lines(chomp: true)
   end
 
