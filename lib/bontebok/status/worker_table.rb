@@ -32,9 +32,8 @@ module Bontebok
         end
 
         def connections(counted)
-          counted.each_with_object(Hash.new(0)) do |lane, sums|
-            lane[:connections].each { |kind, count| sums[NAMES.fetch(kind, kind)] += count }
-          end
+          kinds = counted.empty? ? [] : counted.first[:connections].keys
+          kinds.to_h { |kind| [NAMES.fetch(kind, kind), counted.sum { |lane| lane[:connections][kind] }] }
         end
 
         def gc_time(counted)
