@@ -30,6 +30,13 @@ static void begin_to_count(struct bb_lane *lane)
     bb__sample_init(&lane->sample, counts);
 }
 
+/* Called before the lane gives its slot back, because the slot's next lane writes the block. */
+static void end_to_count(struct bb_lane *lane)
+{
+    bb__sample_settle(&lane->sample);
+    bb__metrics_end(lane->context.counts.own);
+}
+
 void bb_lane_show_thread(struct bb_lane *lane)
 {
     if (!bb__worker_is_inert(lane->worker)) bb__metrics_show_thread(lane->context.counts.own);
@@ -90,7 +97,7 @@ void bb_lane_free(struct bb_lane *lane)
     if (lane->accept.listening && !inert) bb__worker_lane_stops(lane->worker);
     if (lane->was_added && !inert) bb__worker_remove_lane(lane->worker, &lane->intake);
     if (!inert) {
-        bb__metrics_end(lane->context.counts.own);
+        end_to_count(lane);
         bb__scoreboard_give_back(lane->intake.slot);
     }
     bb__conn_set_close(&lane->set);

@@ -49,8 +49,8 @@ void bb__conn_set_show(const struct bb__conn_set *set, struct bb__metrics_block 
 
 _Static_assert(BB_CONNECTION_DISK == (int)BB_TIMEOUT_DISK - 1, "the gauges have the order of the timeouts");
 
-struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
-                                     unsigned listener, const struct bb__peer *peer)
+struct bb__conn *bb__conn_set_take(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
+                                   unsigned listener, const struct bb__peer *peer)
 {
     struct bb__conn *conn = bb__conn_new(fd, context);
     if (!conn) {
@@ -60,7 +60,14 @@ struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_c
     conn->listener = (uint8_t)listener;
     conn->peer = *peer;
     bb__conn_set_add(set, conn);
-    bb__count(&context->counts, BB_COUNT_ACCEPTED, 1);
+    return conn;
+}
+
+struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
+                                     unsigned listener, const struct bb__peer *peer)
+{
+    struct bb__conn *conn = bb__conn_set_take(set, context, fd, listener, peer);
+    if (conn) bb__count(&context->counts, BB_COUNT_ACCEPTED, 1);
     return conn;
 }
 

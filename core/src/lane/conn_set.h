@@ -73,7 +73,11 @@ bool bb__conn_set_settle(struct bb__conn_set *set, struct bb__conn_context *cont
 /* The poller reports no event of this connection until bb__conn_set_settle() watches it again. */
 void bb__conn_set_unwatch(struct bb__conn_set *set, struct bb__conn *conn);
 
-/* Makes a connection from an accepted socket. NULL: out of memory, and the socket is closed. */
+/* Makes a connection from a socket. NULL: out of memory, and the socket is closed. */
+struct bb__conn *bb__conn_set_take(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
+                                   unsigned listener, const struct bb__peer *peer);
+
+/* The same for a socket that has just been accepted. Counts it. */
 struct bb__conn *bb__conn_set_accept(struct bb__conn_set *set, struct bb__conn_context *context, int fd,
                                      unsigned listener, const struct bb__peer *peer);
 

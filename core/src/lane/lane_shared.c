@@ -76,7 +76,7 @@ void bb__lane_take_lingering(struct bb_lane *lane, struct bb__conn_context *cont
         struct bb__conn *conn = NULL;
         next = each->next;
         if (has_room(lane->worker, each->fd))
-            conn = bb__conn_set_accept(&lane->set, context, each->fd, each->listener, &each->peer);
+            conn = bb__conn_set_take(&lane->set, context, each->fd, each->listener, &each->peer);
         else
             bb__sock_close(each->fd);
         free(each);

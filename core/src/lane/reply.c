@@ -308,8 +308,11 @@ static enum bb_counter counter_of(const struct bb_lane *lane)
     return status == 0 ? BB_COUNT_HIJACKED : bb__counter_of_status(status);
 }
 
-/* Counts a request that has ended. A request that the I/O thread has ended is counted there (io_limit.c). If
- * the response has not begun, the encoder has the state of an earlier response. */
+#define ONLY_BYTES BB_COUNTERS_END
+
+/* Counts a request that has ended. If the response has not begun, the encoder has the state of an earlier
+ * response. ONLY_BYTES: the I/O thread has ended the request and counted it (io_limit.c), or the request
+ * counts when its error response is made. */
 static void count(struct bb_lane *lane, enum bb_counter counter)
 {
     const struct bb__counts *counts = &lane->context.counts;
@@ -317,9 +320,10 @@ static void count(struct bb_lane *lane, enum bb_counter counter)
     if (!counts->metrics) return;
     uint64_t in = body ? body->given : lane->request.body_length;
     uint64_t out = lane->reply.sent ? bb__reply_body_length(&lane->reply) : 0;
-    bb__count(counts, counter, 1);
     if (in > 0) bb__count(counts, BB_COUNT_BYTES_IN, in);
     if (out > 0) bb__count(counts, BB_COUNT_BYTES_OUT, out);
+    if (counter == ONLY_BYTES) return;
+    bb__count(counts, counter, 1);
     bb__sample_end(&lane->sample, lane->context.now, lane->handed_out);
 }
 
@@ -335,7 +339,7 @@ static void end_detached(struct bb_lane *lane)
     if (lane->context.log) bb__lane_log_end(lane, false);
     lane->context.now = bb__clock_ms();
     (void)bb__lane_stop_sending(lane);
-    if (!bb__lane_was_ended(lane)) count(lane, counter_of(lane));
+    count(lane, bb__lane_was_ended(lane) ? ONLY_BYTES : counter_of(lane));
     bb__lane_reclaim_set(lane, BB_THEN_FORGET);
 }
 
@@ -389,7 +393,7 @@ void bb_reply_abort(struct bb_lane *lane)
     lane->context.now = bb__clock_ms(); /* as in bb_reply_end() */
     bool answered = !bb__lane_stop_sending(lane), rejects = !answered && has_rejected_body(lane);
     if (lane->context.log && !answered && !rejects) bb__lane_log_end(lane, true);
-    if (!rejects && !bb__lane_was_ended(lane)) count(lane, BB_COUNT_ABORTED);
+    count(lane, rejects || bb__lane_was_ended(lane) ? ONLY_BYTES : BB_COUNT_ABORTED);
     lane->reply.sent = true;
     bb__lane_reclaim_set(lane, answered ? BB_THEN_CLOSE : rejects ? BB_THEN_REJECT : BB_THEN_RESET);
 }

@@ -44,7 +44,7 @@ static void test_a_request_that_is_overdue_counts_once(void **state)
         {"POST /block HTTP/1.1\r\nHost: x\r\n\r\n", "responses_5xx 1 accepted 1",
          "rejected request_timeout 1", "responses_2xx 1 responses_5xx 1 bytes_out 7 accepted 2"},
         {"POST /half HTTP/1.1\r\nHost: x\r\n\r\n", "aborted 1 accepted 1", "",
-         "responses_2xx 1 aborted 1 bytes_out 7 accepted 2"},
+         "responses_2xx 1 aborted 1 bytes_out 15 accepted 2"},
     };
     struct bb_settings settings = limited(500);
     for (int i = 0; i < 2; i++) {

@@ -210,12 +210,30 @@ static void test_a_stream_in_a_forked_child_counts_nothing(void **state)
     free_all(host, client);
 }
 
+/* The connection of an ended stream lingers in the set of a lane, which has not accepted it. */
+static void test_a_stream_that_lingers_is_accepted_once(void **state)
+{
+    (void)state;
+    stream_does = ENDS_LATER;
+    stream_length = NULL;
+    struct host *host = counting_host_with(AF_INET, app_streams);
+    struct client *client = client_new_saying(host, GET("/", "Connection: close\r\n"));
+    assert_true(client_read_head(client));
+    host_settle_to(host, 0);
+    put_text("hi", true);
+    bb_stream_free(stream);
+    stream = NULL;
+    host_settle_to(host, 1);
+    assert_totals("responses_2xx 1 bytes_out 9 accepted 1");
+    free_all(host, client);
+}
+
 /* ---- ended by the I/O thread ---- */
 
 static enum { OVERDUE_REPLY, OVERDUE_HALF, OVERDUE_STREAM, OVERDUE_REJOINS } overdue;
 static bool aborts;
 
-/* The I/O thread ends the response, and counts the request. */
+/* The I/O thread ends the response, and counts the request. The lane counts the bytes. */
 static void app_is_overdue(struct host *host, const struct bb_request *request)
 {
     const struct bb_slice part = {"abc", 3};
@@ -248,13 +266,16 @@ static void test_a_request_that_the_io_thread_has_ended_is_not_counted_again(voi
             settings.request_timeout = 3600 * 1000;
             struct host *host = counting_host(&settings, AF_UNIX, 1);
             host->app = app_is_overdue;
-            struct client *client = client_new_saying(host, GET("/", ""));
+            struct client *client = client_new_saying(host, POST("/", "Content-Length: 4\r\n") "body");
             while (host->served == 0) client_wait(client, POLLIN, real_ms());
-            assert_totals("accepted 1");
+            bool later = overdue == OVERDUE_STREAM, none = overdue == OVERDUE_REPLY;
+            assert_totals(later || none ? "bytes_in 4 accepted 1" : "bytes_in 4 bytes_out 3 accepted 1");
             assert_int_equal(times(), 0);
             bb_stream_free(stream);
             stream = NULL;
-            assert_totals(overdue == OVERDUE_STREAM ? "bytes_out 3 accepted 1 passed_on 1" : "accepted 1");
+            assert_totals(later  ? "bytes_in 4 bytes_out 3 accepted 1 passed_on 1"
+                          : none ? "bytes_in 4 accepted 1"
+                                 : "bytes_in 4 bytes_out 3 accepted 1");
             atomic_store(&host->lane->response, BB_RESPONSE_OPEN);
             host->app = app_echo; /* the next request of the lane counts again */
             struct client *other = client_new_saying(host, GET("/", ""));
@@ -275,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_an_upgrade_counts_as_1xx),
         cmocka_unit_test(test_a_stream_counts_the_body_that_it_reads_once),
         cmocka_unit_test(test_a_stream_in_a_forked_child_counts_nothing),
+        cmocka_unit_test(test_a_stream_that_lingers_is_accepted_once),
         cmocka_unit_test(test_a_request_that_the_io_thread_has_ended_is_not_counted_again),
     };
     return cmocka_run_group_tests_name("counting_stream", tests, NULL, NULL);

@@ -289,6 +289,24 @@ static void test_a_lane_without_a_slot_counts_in_the_common_block(void **state)
     counting_free(host);
 }
 
+/* Before it ends, up to three requests wait for a measured one. */
+static void test_a_lane_that_ends_has_counted_the_times_of_all_requests(void **state)
+{
+    (void)state;
+    for (unsigned slots = 0; slots < 2; slots++) {
+        struct bb_settings settings = host_settings();
+        struct host *host = counting_host(&settings, AF_UNIX, slots);
+        host->app = app_status;
+        struct client *client = client_new(host);
+        for (int i = 0; i < 36; i++) ask(client, GET("/200", ""), true);
+        assert_int_equal(times(), 33);
+        client_free(client);
+        host_enter_scoreboard(host, scoreboard);
+        assert_int_equal(times(), 36);
+        counting_free(host);
+    }
+}
+
 /* Everything that a lane counts is in its block, except names. */
 static void test_a_lane_with_a_slot_counts_in_its_block(void **state)
 {
@@ -359,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_an_unbuffered_body_counts_what_was_read),
         cmocka_unit_test(test_a_file_counts_the_bytes_of_its_ranges),
         cmocka_unit_test(test_a_lane_without_a_slot_counts_in_the_common_block),
+        cmocka_unit_test(test_a_lane_that_ends_has_counted_the_times_of_all_requests),
         cmocka_unit_test(test_a_lane_with_a_slot_counts_in_its_block),
         cmocka_unit_test(test_a_forked_child_counts_nothing),
     };
