@@ -137,7 +137,7 @@ void bb__io_limit(struct bb__io_thread *io, struct bb_lane *lane)
     if (now == BB_RESPONSE_BY_IO) respond(io, lane);
     if (now == BB_RESPONSE_CUT) cut(io, lane->current);
     if (now != BB_RESPONSE_ENDED) {
-        bb__scoreboard_note_error(lane->intake.slot);
+        bb__lane_note_error(lane);
         bb__count_times(&io->context.counts, lane->request.queue_time,
                         bb__elapsed(bb__clock_us(), lane->watched.since));
     }

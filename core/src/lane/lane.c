@@ -244,6 +244,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
         atomic_store_explicit(&lane->reply.received_for, 0, memory_order_relaxed);
         atomic_store_explicit(&lane->reply.taking, 0, memory_order_relaxed);
         atomic_store_explicit(&lane->reply.untimed, false, memory_order_relaxed);
+        atomic_store_explicit(&lane->reply.is_error, false, memory_order_relaxed);
         lane->reply.spools = false;
         lane->reply.given = 0;
         bool waited = has_waited(lane, conn);

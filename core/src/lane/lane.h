@@ -174,6 +174,12 @@ static inline bool bb__lane_settle(struct bb_lane *lane, struct bb__conn *conn, 
     return bb__conn_set_settle(&lane->set, &lane->context, conn, next);
 }
 
+/* Counts the current request as an error on the scoreboard, once. Used by the I/O thread as well. */
+static inline void bb__lane_note_error(struct bb_lane *lane)
+{
+    if (!atomic_exchange(&lane->reply.is_error, true)) bb__scoreboard_note_error(lane->intake.slot);
+}
+
 /* Shows on the scoreboard why the current request holds the lane. */
 static inline void bb__lane_hold(struct bb_lane *lane, enum bb_held held)
 {

@@ -37,7 +37,7 @@ int bb_reply_begin(struct bb_lane *lane, int status)
     encoder->minor_version = lane->request.head.minor_version;
     encoder->chunked_transfer = lane->worker->settings.chunked_transfer != 0;
     encoder->keep_alive = lane->request.head.keep_alive && may_keep_alive(lane);
-    if (status >= 500) bb__scoreboard_note_error(lane->intake.slot);
+    if (status >= 500) bb__lane_note_error(lane);
     return bb__h1_reply_start(encoder, &lane->reply.staged, status);
 }
 

@@ -54,6 +54,7 @@ struct bb__lane_reply {
     atomic_uint_fast64_t received_for; /* ms that the lane has waited for the request's body */
     atomic_uint_fast64_t
         taking;           /* 1 + bytes per second that the client took at the last wait; 0: no wait yet */
+    atomic_bool is_error; /* the request counts as an error on the scoreboard */
     atomic_bool untimed;  /* lane_detach.c: no time limit applies any more */
     atomic_bool receives; /* request_read.c: the lane waits for the request's body now */
     bool has_received;    /* the lane has waited for the request's body */

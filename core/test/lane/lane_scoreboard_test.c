@@ -73,6 +73,34 @@ static void test_each_request_is_shown(void **state)
     bb_scoreboard_free(scoreboard);
 }
 
+static bool is_overdue;
+
+/* The host begins a response, cannot send it, and responds with another one. */
+static void app_fails_twice(struct host *host, const struct bb_request *request)
+{
+    (void)request;
+    if (is_overdue) bb__lane_note_error(host->lane); /* as the I/O thread does */
+    host_fields(host, 500);
+    host_respond(host, 503, "", 0);
+}
+
+static void test_a_request_is_one_error(void **state)
+{
+    (void)state;
+    struct host *host = new_shown_host();
+    host->app = app_fails_twice;
+    struct client *client = client_new(host);
+    for (unsigned i = 1; i <= 4; i++) {
+        is_overdue = i > 2;
+        client_say(client, REQUEST);
+        assert_response(client, 503, "");
+        assert_int_equal(look().errors, i);
+    }
+    client_free(client);
+    host_free(host);
+    bb_scoreboard_free(scoreboard);
+}
+
 /* The drain begins 1 ms after the lane has read the clock. */
 static void test_a_lane_whose_clock_is_behind_the_order_stands_by(void **state)
 {
@@ -122,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_request_is_shown),
+        cmocka_unit_test(test_a_request_is_one_error),
         cmocka_unit_test(test_idle_connections_that_are_passed_on_blame_nobody),
         cmocka_unit_test(test_a_lane_whose_clock_is_behind_the_order_stands_by),
     };
