@@ -72,10 +72,13 @@ static void test_two_maps_of_a_file_have_the_same_slots(void **state)
     bb_scoreboard_free(other);
 }
 
-static void test_nobody_can_change_the_size_of_the_file(void **state)
+static void test_only_the_owner_opens_the_file_and_nobody_changes_its_size(void **state)
 {
     (void)state;
+    struct stat facts;
     int fd = bb_scoreboard_file(LANES);
+    assert_int_equal(fstat(fd, &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0600);
     assert_int_equal(ftruncate(fd, 0), -1);
     assert_int_equal(errno, EPERM);
     assert_int_equal(ftruncate(fd, 1 << 20), -1);
@@ -221,7 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_maps_of_a_file_have_the_same_slots),
-        cmocka_unit_test(test_nobody_can_change_the_size_of_the_file),
+        cmocka_unit_test(test_only_the_owner_opens_the_file_and_nobody_changes_its_size),
         cmocka_unit_test(test_a_file_that_differs_in_any_byte_of_the_layout_is_refused),
         cmocka_unit_test(test_a_file_of_another_size_is_refused),
         cmocka_unit_test(test_a_file_that_uses_more_slots_than_it_has_shows_its_own),
