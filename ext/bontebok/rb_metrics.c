@@ -27,9 +27,16 @@ static struct bbr_metrics *metrics_of(VALUE self)
     return metrics;
 }
 
+static struct bbr_metrics *writable(VALUE self)
+{
+    struct bbr_metrics *metrics = metrics_of(self);
+    if (bb_metrics_is_writable(metrics->core)) return metrics;
+    rb_raise(rb_eRuntimeError, "these metrics are only for reading");
+}
+
 struct bbr_metrics *bbr_metrics_hold(VALUE object)
 {
-    struct bbr_metrics *metrics = metrics_of(object);
+    struct bbr_metrics *metrics = writable(object);
     metrics->holders++;
     return metrics;
 }
@@ -75,19 +82,12 @@ static VALUE metrics_file(VALUE class, VALUE lanes)
     return INT2FIX(fd);
 }
 
-static struct bb_metrics *writable(VALUE self)
-{
-    struct bb_metrics *core = metrics_of(self)->core;
-    if (!bb_metrics_is_writable(core)) rb_raise(rb_eRuntimeError, "these metrics are only for reading");
-    return core;
-}
-
 /* count(name, number = 1): adds to the total with this name, for events that are rare. */
 static VALUE metrics_count(int argc, VALUE *argv, VALUE self)
 {
     VALUE name, number;
     rb_scan_args(argc, argv, "11", &name, &number);
-    bb_metrics_count(writable(self), StringValueCStr(name), NIL_P(number) ? 1 : NUM2ULL(number));
+    bb_metrics_count(writable(self)->core, StringValueCStr(name), NIL_P(number) ? 1 : NUM2ULL(number));
     return Qnil;
 }
 
@@ -104,7 +104,7 @@ static enum bb_note_kind note_kind(VALUE kind)
 static VALUE metrics_note(VALUE self, VALUE kind, VALUE text)
 {
     StringValue(text);
-    bb_metrics_note(writable(self), note_kind(kind), RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
+    bb_metrics_note(writable(self)->core, note_kind(kind), RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
     return Qnil;
 }
 
