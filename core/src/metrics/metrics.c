@@ -105,8 +105,9 @@ static struct bb__metrics_name *find_place(struct bb__metrics_memory *memory, co
     uint64_t hash = hash_of(name);
     for (int i = 0; i < BB_METRICS_NAMES; i++) {
         struct bb__metrics_name *place = &memory->names[i];
-        uint_fast64_t found = 0;
-        if (!atomic_compare_exchange_strong(&place->hash, &found, hash) && found != hash) continue;
+        uint_fast64_t found = atomic_load(&place->hash); /* a compare-and-swap also writes if it fails */
+        if (found == 0 && atomic_compare_exchange_strong(&place->hash, &found, hash)) found = hash;
+        if (found != hash) continue;
         if (atomic_load(&place->named)) return place;
         put_text(place->name, BB_METRICS_NAME_WORDS, name, strlen(name));
         atomic_store(&place->named, 1);
