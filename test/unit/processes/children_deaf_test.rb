@@ -29,6 +29,7 @@ class ChildrenDeafTest < Support::TestCase
     Process.kill("USR1", @started[0].pid)
     mind_until { @started.size == 2 && @started[1].reached?(:ready) }
     assert_alive @started[0]
+    assert_equal :lost, @started[0].cause
     assert_log(/worker \(pid #{@started[0].pid}\) has closed its channel: it is replaced, and has 60 s to end$/)
     pass_time(60)
     mind_until { gone?(@started[0]) }

@@ -14,6 +14,7 @@ module Bontebok
         descriptors: ["limit", "no descriptors are left"],
         signal: ["asked", "a signal has asked it to end"],
         application: ["application", "the application has ended it"],
+        lost: ["application", "it has closed its channel, or has executed another program"],
         restart: ["asked", "restart-workers"],
         fewer: ["asked", "fewer workers are wanted"],
         request_timeout: ["timeout", "request_timeout: requests hang"],
@@ -47,9 +48,9 @@ module Bontebok
 
       def describe(child)
         if child.killed? then killed(child)
-        elsif !child.reached?(:ready) && !child.leaving? then ["failed", "#{child.ending}, before it was ready"]
-        elsif child.ended_by_user? then ["killed", child.ending]
+        elsif !child.reached?(:ready) && (!child.leaving? || lost?(child)) then ["failed", "#{child.ending}, before it was ready"]
         elsif child.leaving? && as_told?(child) then CAUSES.fetch(child.cause)
+        elsif child.ended_by_user? then ["killed", child.ending]
         elsif child.cause == :application then ["application", "the application has ended it: #{child.ending}"]
         else ["crashed", child.ending]
         end
@@ -57,10 +58,15 @@ module Bontebok
 
       # The parent has killed the child.
       def killed(child)
-        reason, = CAUSES.fetch(child.cause) if child.hung?
-        reason ||= child.reached?(:ready) ? "late" : "failed"
-        [reason, [*(child.cause if child.hung?), child.fault].join(": ")]
+        return ["failed", child.fault] unless child.reached?(:ready) || child.hung?
+        return ["late", child.fault] unless child.hung? || lost?(child)
+
+        reason, text = CAUSES.fetch(child.cause)
+        [reason, [child.hung? ? child.cause : text, child.fault].join(": ")]
       end
+
+      # The child has run on without a channel.
+      def lost?(child) = child.cause == :lost
 
       # The status is unknown if other code has reaped the child. A child that was told to end while it loaded cannot
       # end with status 0.

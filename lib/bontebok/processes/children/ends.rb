@@ -38,7 +38,7 @@ module Bontebok
         elsif child.staying?
           @pauses.ended(child.number, child.seconds_ready)
         end
-        child.await_end(@seconds[:retire])
+        child.blame(:lost).await_end(@seconds[:retire])
         @record.lost(child)
       end
 

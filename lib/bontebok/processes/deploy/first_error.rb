@@ -5,7 +5,8 @@ require "json"
 module Bontebok
   class Deploy
     # The first error in what an executed master has written: entries of the log (LogFormats), or text of Ruby or
-    # Bundler. One line of text, for the note about a deploy that has failed.
+    # Bundler. One line of text, for the note about a deploy that has failed. The application may write the same stream,
+    # so an entry can have values of any type.
     class FirstError
       # Bytes that are read.
       MOST = 16 * 1024
@@ -36,9 +37,12 @@ module Bontebok
       end
 
       def json(line)
-        entry = JSON.parse(line) if line
-        [entry["message"], *entry["exception"]&.fetch("message")].join(": ").lines(chomp: true).first if entry
-      rescue JSON::ParserError, KeyError
+        return unless line
+
+        entry = JSON.parse(line)
+        texts = [entry["message"], *(entry["exception"]["message"] if entry["exception"].is_a?(Hash))]
+        texts.grep(String).join(": ").lines(chomp: true).first
+      rescue JSON::ParserError
         nil
       end
     end

@@ -59,10 +59,20 @@ class ChildrenEndNotesTest < Support::TestCase
     assert_end "failed", "did not become ready within 9 s", on: [:killed], fault: "did not become ready within 9 s"
   end
 
+  def test_a_worker_that_has_closed_its_channel
+    text = "it has closed its channel, or has executed another program"
+    assert_end "application", text, on: TOLD, cause: :lost, status: STATUSES[0]
+    assert_end "application", "#{text}: did not end within 30 s",
+               on: [*TOLD, :killed], cause: :lost, fault: "did not end within 30 s"
+    assert_end "failed", "exit status 0, before it was ready", on: [:leaving], cause: :lost, ending: "exit status 0"
+    assert_end "crashed", "killed by SIGSEGV", on: TOLD, cause: :lost, status: STATUSES[1],
+                                               ending: "killed by SIGSEGV"
+  end
+
   def test_what_was_asked_for
     assert_end "asked", "restart-workers", on: TOLD, cause: :restart, status: STATUSES[0]
     assert_end "asked", "fewer workers are wanted", on: TOLD, cause: :fewer, status: nil
-    assert_end "asked", "restart-workers", on: [:leaving], cause: :restart, ending: "killed by SIGTERM"
+    assert_end "asked", "restart-workers", on: [:leaving, :ended_by_user], cause: :restart, ending: "killed by SIGTERM"
   end
 
   def test_a_generation_that_ends_has_one_note

@@ -95,6 +95,9 @@ class DeployEndNoteTest < Support::TestCase
     json = '{"time":"x","level":"error","message":"cannot be loaded","exception":{"message":"it is\nbroken"}}'
     { "#{json.sub('error', 'warn')}\n#{json}\n" => "cannot be loaded: it is",
       "{\"time\":\"x\",\"level\":\"error\",nonsense}\n" => nil,
+      '{"level":"error","exception":"of the application"}' => '{"level":"error","exception":"of the application"}',
+      '{"level":"error","message":"x","exception":[1]}' => "x",
+      '{"level":"error","message":"failed","exception":{"message":{"a":1}}}' => "failed",
       "\n2026-11-29T20:11:59.7Z info 1 - g2 x\n/bin/ruby: no such file\nmore\n" => "/bin/ruby: no such file",
       "\xFF\xFE" => "??", "" => nil, "x" * 100_000 => "x" * Bontebok::Deploy::FirstError::MOST }.each do |text, line|
       error = Bontebok::Deploy::FirstError.new
