@@ -47,7 +47,10 @@ module Bontebok
     def pass(descriptors, message)
       line = ControlMessage.line(message)
       rights = Socket::AncillaryData.unix_rights(*descriptors) if descriptors.any?
-      @to_io.sendmsg_nonblock(line, NoSignal::FLAG, nil, *rights) unless closed?
+      return if closed?
+
+      @answered = true
+      close unless @to_io.sendmsg_nonblock(line, NoSignal::FLAG, nil, *rights) == line.bytesize
     rescue SystemCallError
       close
     end
@@ -61,6 +64,11 @@ module Bontebok
     # True if the client has sent its request.
     def heard?
       @heard
+    end
+
+    # True if the client has its answer, and keeps the connection only to see its end.
+    def answered?
+      @answered
     end
 
     # True if the client will send nothing more, but may read the result.

@@ -12,6 +12,7 @@ module Bontebok
   # server, and the user of the application may connect.
   class ControlSocket
     # Connections at the same time. At this number, the client that has sent no request for the longest time is closed.
+    # If there is none, the oldest client that has its answer is closed: `bontebok status --follow` asks again.
     MOST = 32
     # Seconds without new connections after a failed accept, for example without a free descriptor.
     PAUSE = 1
@@ -122,7 +123,9 @@ module Bontebok
 
     def make_room
       @clients.reject!(&:closed?)
-      @clients.find { |client| !client.heard? }&.close if @clients.size >= MOST
+      return if @clients.size < MOST
+
+      (@clients.find { |client| !client.heard? } || @clients.find(&:answered?))&.close
     end
   end
 end
