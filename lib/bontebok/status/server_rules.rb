@@ -24,8 +24,10 @@ module Bontebok
           snapshot.server[:trouble].map { |sentence| Cause.new(kind: :trouble, text: sentence) }
         end
 
+        # hidden: workers may serve that the snapshot lacks.
         def no_worker(snapshot, _rates)
-          return [] unless snapshot.workers.empty? && SERVES.include?(snapshot.server[:state])
+          return [] if snapshot.workers.any? || snapshot.server[:hidden]
+          return [] unless SERVES.include?(snapshot.server[:state])
 
           wanted = snapshot.server[:workers] || 0
           [Cause.new(kind: :no_worker, text: "NO WORKER SERVES#{": there must be #{wanted}" if wanted.positive?}")]

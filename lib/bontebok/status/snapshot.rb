@@ -24,7 +24,8 @@ module Bontebok
         state: Shape.word("serving", "deploying", "draining", "stopping", "starting"), generation: Shape::NUMBER,
         workers: Shape::NUMBER, threads: Shape::NUMBER, started: Shape::TIME, serving_since: Shape::TIME,
         by: Shape.word("start", "deploy", "rollback"), listeners: Shape.list(ADDRESS, 32), former: Shape::NUMBER,
-        tag: NAME, max_queue: Shape::COUNT, queue_timeout: Shape::COUNT, trouble: Shape.list(SENTENCE, 16)
+        tag: NAME, max_queue: Shape::COUNT, queue_timeout: Shape::COUNT, hidden: Shape::FLAG,
+        trouble: Shape.list(SENTENCE, 16)
       )
       PROBE = Shape.record(ok: Shape::COUNT, failed: Shape::COUNT, failed_in_a_row: Shape::COUNT, last: Shape::TIME)
       TOTALS = Shape.record(

@@ -23,6 +23,10 @@ class ServerRulesTest < Minitest::Test
     assert_equal 1, causes(snapshot(workers: [], server: server(state: "draining"))).size
   end
 
+  def test_workers_that_cannot_be_seen_may_serve
+    assert_empty causes(snapshot(workers: [], server: server(hidden: true)))
+  end
+
   def test_nobody_accepts
     queue = { address: "http://[::1]:80", length: 820, limit: 1024 }
     assert_equal ["NOBODY ACCEPTS on http://[::1]:80: accept queue 820 of 1024"],

@@ -5,6 +5,7 @@ require "forwardable"
 
 require_relative "../../sockets/shared/shared_numbers"
 require_relative "../../system/proc/memory_files"
+require_relative "../../system/proc/process_children"
 
 module Bontebok
   # The memory in which the processes of a server show what they do, opened to read. Any of these processes can write
@@ -21,8 +22,18 @@ module Bontebok
     # The files that the processes of this server have open, without its answer.
     def self.search(pid)
       found = FILES.transform_values { |name| MemoryFiles.new(name).search_family(pid) }
+      ProcessChildren.of(pid).each { |child| found["scoreboard"].search(child) }
       refused = found.values.any?(&:refused?) && found["scoreboard"].files.empty?
       new(found.transform_values(&:files), reason: ("they belong to another user, and root sees them" if refused))
+    end
+
+    # The descriptors of the server's answer (see .new), and the scoreboards that only the masters have: a master of
+    # another version can have its own. masters: pids.
+    def self.of(descriptors, masters, reason: nil)
+      known = [*descriptors["scoreboard"]]
+      found = MemoryFiles.new(FILES["scoreboard"], known: known)
+      masters.each { |pid| found.search(pid) }
+      new({ **descriptors, "scoreboard" => known + found.files }, reason: reason)
     end
 
     # descriptors: { "scoreboard" => [IO, ...], "totals" => [...], "counter" => [...], "queue" => [...] }. They belong
@@ -31,8 +42,8 @@ module Bontebok
       @descriptors = descriptors
       @reason = reason
       @scoreboards = mapped("scoreboard", Core::Scoreboard)
-      @numbers = SharedNumbers.new(@scoreboards, mapped("totals", Core::Metrics),
-                                   mapped("counter", Core::Scoreboard).first)
+      @metrics = mapped("totals", Core::Metrics)
+      @numbers = SharedNumbers.new(@scoreboards, @metrics, mapped("counter", Core::Scoreboard).first)
     end
 
     # See SharedNumbers.
@@ -40,15 +51,23 @@ module Bontebok
 
     def empty? = @scoreboards.empty?
 
+    # True if workers may serve that no scoreboard shows.
+    def hidden? = empty? || missing?("scoreboard", @scoreboards)
+
     # A sentence about what cannot be read, or nil.
     def fault
       return "the numbers of this server cannot be read: #{@reason || 'no process shows them'}" if empty?
 
-      "the totals lack those of another version of Bontebok: #{@reason}" if @reason
+      lacks = [*("workers" if hidden?), *("totals" if missing?("totals", @metrics))].join(" and ")
+      return "the #{lacks} lack those of another version of Bontebok: #{@reason}" unless lacks.empty?
+
+      "the totals of this server cannot be read: no process shows them" if @metrics.empty?
     end
 
-    # See SharedNumbers.
-    def waiting = @numbers.waiting(@descriptors["queue"]&.first)
+    # See SharedNumbers. nil: with its own scoreboard, a master has its own queue, too.
+    def waiting
+      @numbers.waiting(@descriptors["queue"]&.first) if @scoreboards.size == 1
+    end
 
     # The memory stays mapped.
     def close
@@ -56,6 +75,8 @@ module Bontebok
     end
 
     private
+
+    def missing?(name, read) = read.size < [*@descriptors[name]].size
 
     def mapped(name, kind)
       [*@descriptors[name]].filter_map { |file| map(kind, file) }

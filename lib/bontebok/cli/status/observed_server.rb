@@ -61,8 +61,11 @@ module Bontebok
       return take_older(answer, deadline) if answer["status"]
 
       @facts = symbols(answer["server"])
-      @memory = ObservedMemory.new(@watch.descriptors, reason: answer["memory"])
+      @memory = ObservedMemory.of(@watch.descriptors, masters, reason: answer["memory"])
     end
+
+    # The pids are of the server's namespace.
+    def masters = pid ? ProcessChildren.of(pid) & [*@facts[:masters]] : []
 
     # The answer is an error.
     def take_older(answer, deadline)

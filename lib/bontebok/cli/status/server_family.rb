@@ -24,11 +24,12 @@ module Bontebok
     # False: /proc is missing, or does not show the server (hidepid, another pid namespace).
     def known? = !@supervisor.nil? && !@supervisor.state.nil?
 
-    # True if the memory may name this process as a worker.
+    # True if the memory may name this process as a worker. In another pid namespace, its pid may belong to another
+    # process here, or to none.
     def include?(pid)
       return [@pid, *@children, *@grandchildren].include?(pid) if known?
 
-      pid.positive? && !ObservedProcess.new(pid).ended?
+      pid.positive? && (@pid.nil? || !ObservedProcess.new(pid).ended?)
     end
 
     # Seconds since 1970, or nil.

@@ -48,7 +48,7 @@ module Bontebok
 
       def describe(child)
         if child.killed? then killed(child)
-        elsif !child.reached?(:ready) && (!child.leaving? || lost?(child)) then ["failed", "#{child.ending}, before it was ready"]
+        elsif early?(child) then ["failed", "#{child.ending}, before it was ready"]
         elsif child.leaving? && as_told?(child) then CAUSES.fetch(child.cause)
         elsif child.ended_by_user? then ["killed", child.ending]
         elsif child.cause == :application then ["application", "the application has ended it: #{child.ending}"]
@@ -63,6 +63,11 @@ module Bontebok
 
         reason, text = CAUSES.fetch(child.cause)
         [reason, [child.hung? ? child.cause : text, child.fault].join(": ")]
+      end
+
+      # Nobody has told the child to end, and it was not ready.
+      def early?(child)
+        !child.reached?(:ready) && (!child.leaving? || lost?(child))
       end
 
       # The child has run on without a channel.

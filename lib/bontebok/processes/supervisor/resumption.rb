@@ -92,11 +92,12 @@ module Bontebok
       # The links of another version of Bontebok can have another layout. Then the new supervisor has links of its own,
       # unless the workers that serve use the present ones.
       def worker_links
-        WorkerLinks.attach(@state.copies("links"), totals: Totals.attach(@state.copies("metrics")))
+        metrics = @state.copies("metrics")
+        WorkerLinks.attach(@state.copies("links"), totals: Totals.attach(metrics))
       rescue ArgumentError => e
         raise StartError, "deploy this version first, then the supervisor: #{e.message}" if @state.fetch("shared")
 
-        WorkerLinks.open(totals: Totals.attach(@state.copies("metrics"), own: false))
+        WorkerLinks.open(totals: Totals.attach(metrics, own: false))
       end
 
       # Nobody may read standard error.

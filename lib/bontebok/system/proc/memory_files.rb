@@ -16,8 +16,10 @@ module Bontebok
     FLAGS = File::RDONLY | File::NONBLOCK | File::NOCTTY
     private_constant(*constants)
 
-    def initialize(name)
+    # known: open files that are left out.
+    def initialize(name, known: [])
       @link = "/memfd:#{name} (deleted)"
+      @known = known.map { |file| identity(file) }
       @files = {} # { device and inode => File }
       @refused = false
     end
@@ -58,13 +60,15 @@ module Bontebok
 
     # Closes the file if it is another one, or is known.
     def keep(file)
-      stat = file.stat
-      identity = [stat.dev, stat.ino]
-      wanted = !@files.key?(identity) && stat.file? && File.readlink("/proc/self/fd/#{file.fileno}") == @link
+      identity = identity(file)
+      wanted = ![*@known, *@files.keys].include?(identity) && file.stat.file? &&
+               File.readlink("/proc/self/fd/#{file.fileno}") == @link
       @files[identity] = file if wanted
     ensure
       file.close unless wanted
     end
+
+    def identity(file) = file.stat.then { |stat| [stat.dev, stat.ino] }
 
     def noting_refusal
       yield

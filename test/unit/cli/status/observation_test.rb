@@ -16,6 +16,7 @@ class ObservationTest < Support::TestCase
     def notes(kind) = [*kept.to_h[kind]]
     def draining? = draining == true
     def empty? = false
+    def hidden? = false
   end
   FACTS = { version: "1", pid: 7, state: "serving", generation: 2, workers: 0, mode: "single", threads: 2 }.freeze
 
@@ -66,6 +67,7 @@ class ObservationTest < Support::TestCase
     memory = Bontebok::ObservedMemory.new({}, reason: "no file")
     found = look(memory, { **FACTS, processes: told })
     assert_equal ["the numbers of this server cannot be read: no file"], found.server[:trouble]
+    assert found.server[:hidden]
     found = found.workers
     assert_equal([[9, 4, true], [nil, 0, false]], found.map { |worker| worker.values_at(:pid, :requests, :leaves) })
     assert_equal([["request", 1.5], ["idle", nil], ["idle", nil]],

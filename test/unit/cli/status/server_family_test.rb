@@ -40,12 +40,20 @@ class ServerFamilyTest < Support::TestCase
     assert_empty family([child, Process.pid], pid: child).troubles(true)
   end
 
-  # Without /proc, or for a server in another namespace of pids.
+  # Without /proc, kill(2) tells which processes live.
   def test_an_unknown_family_has_each_process_that_lives
-    found = family([], pid: nil)
+    found = family([], pid: (2**31) - 1)
     refute_predicate found, :known?
     assert found.include?(Process.pid)
     [0, -1, 2**40, (2**31) - 1].each { |pid| refute found.include?(pid), pid.to_s }
+  end
+
+  # The pids of the memory are those of the server's namespace, and mean nothing here.
+  def test_a_family_in_another_namespace_of_pids_has_each_process
+    found = family([], pid: nil)
+    refute_predicate found, :known?
+    assert found.include?((2**31) - 1)
+    [0, -1].each { |pid| refute found.include?(pid), pid.to_s }
   end
 
   private

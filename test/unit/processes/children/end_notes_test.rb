@@ -72,7 +72,7 @@ class ChildrenEndNotesTest < Support::TestCase
   def test_what_was_asked_for
     assert_end "asked", "restart-workers", on: TOLD, cause: :restart, status: STATUSES[0]
     assert_end "asked", "fewer workers are wanted", on: TOLD, cause: :fewer, status: nil
-    assert_end "asked", "restart-workers", on: [:leaving, :ended_by_user], cause: :restart, ending: "killed by SIGTERM"
+    assert_end "asked", "restart-workers", on: %i[leaving ended_by_user], cause: :restart, ending: "killed by SIGTERM"
   end
 
   def test_a_generation_that_ends_has_one_note

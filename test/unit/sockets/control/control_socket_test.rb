@@ -27,7 +27,7 @@ class ControlSocketTest < Support::TestCase
     waits = ask("deploy")
     watching = Array.new(MOST + 10) { ask("watch") }
     assert_equal MOST, clients.size
-    assert_equal 11, watching.count { |connection| closed?(connection) }
+    assert_equal(11, watching.count { |connection| closed?(connection) })
     assert closed?(watching[10])
     refute closed?(watching[11])
     refute closed?(waits), "a command without its result"

@@ -34,6 +34,10 @@ class MemoryFilesTest < Support::TestCase
     copy&.close
   end
 
+  def test_a_known_file_is_left
+    assert_empty Bontebok::MemoryFiles.new(NAME, known: [@file]).search(Process.pid).files
+  end
+
   def test_files_of_other_names_are_left
     found = Bontebok::MemoryFiles.new("bontebok-metrics")
     assert_empty found.search(Process.pid).files
