@@ -90,10 +90,13 @@ module Bontebok
       @workers.each { |worker| kill(worker, "hung", stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
 
-    # Called when the supervisor has reaped any process.
+    # Called when the supervisor has reaped any process. A worker that dies with its master was not adopted yet.
     def ended(pid, status)
+      worker = @workers.find { |one| one.pid == pid }
+      worker ||= Worker.new(pid) if @worker_links.pids.include?(pid) && !@forked.call(pid)
       @worker_links.forget(pid)
-      worker = @workers.find { |one| one.pid == pid } or return
+      return unless worker
+
       @workers.delete(worker)
       Children::AdoptedEnd.new(pid, status, worker.fault, worker.told).count(@worker_links.totals)
       @log.write(status.success? ? :info : :warn, "worker (pid #{pid}) has left: #{Child.ending(status)}")

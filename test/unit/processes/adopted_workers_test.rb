@@ -137,6 +137,18 @@ class AdoptedWorkersTest < Support::TestCase
   end
 
   # The scoreboard also has the lanes (threads) of a worker that died with its master.
+  # Also if the supervisor reaps the worker before it adopts the worker.
+  def test_only_the_ends_of_workers_count
+    worker, master, daemon = start(3)
+    @forked = [master]
+    @scoreboard.pids = [worker, master]
+    [worker, master, daemon].each do |pid|
+      Process.kill("KILL", pid)
+      @adopted.ended(*Process.wait2(pid))
+    end
+    assert_equal [{ "ended killed" => 1 }, "worker (pid #{worker}): killed by SIGKILL"], counted_ends
+  end
+
   def test_the_scoreboard_forgets_the_lanes_of_every_process_that_has_ended
     dead, living = start(2)
     Process.kill("KILL", dead)
@@ -148,6 +160,6 @@ class AdoptedWorkersTest < Support::TestCase
     @adopted.ended(living, status)
     assert_equal [dead, living], @scoreboard.forgotten
     assert_empty @adopted
-    assert_equal [{ "ended killed" => 1 }, "worker (pid #{living}): killed by SIGKILL"], counted_ends
+    assert_equal [{ "ended killed" => 2 }, "worker (pid #{living}): killed by SIGKILL"], counted_ends
   end
 end
