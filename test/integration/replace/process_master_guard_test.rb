@@ -2,6 +2,7 @@
 
 require "test_helper"
 require_relative "../support/process_tree"
+require_relative "../support/totals_reader"
 
 # With Preload, the application's threads run in the master. These threads must not end the master.
 class ProcessMasterGuardTest < Support::TestCase
@@ -94,10 +95,19 @@ class ProcessMasterGuardTest < Support::TestCase
     server.wait_for_output(/ ready in \d+ ms$/)
     temp_file("watchdog")
     server.wait_for_output(/ error #{server.pid} .* the thread watchdog .* process continues: exit \(SystemExit\)$/)
+    assert_generation_follows(server)
     assert_equal 0, server.stop("TERM").exitstatus
   end
 
   private
+
+  # If the master dies, the supervisor forks the next one.
+  def assert_generation_follows(server)
+    totals = TotalsReader.new(server.pid)
+    Process.kill("KILL", master(server).pid)
+    text = "generation 2 serves (the former master has died)"
+    assert(eventually(seen: -> { totals.notes(:deploy) }) { totals.notes(:deploy).last == text })
+  end
 
   def start(rackup, *args)
     server = start_bontebok(args: %w[-w 2] + args, rackup: rackup)

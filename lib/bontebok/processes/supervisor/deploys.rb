@@ -126,7 +126,7 @@ module Bontebok
 
       # Called when all workers of a master are ready.
       def take_effect(child)
-        deploy = @deploys.delete(child) or return
+        deploy = @deploys.delete(child) or return take_effect_forked
         former = @listeners
         kept = [@serving_generation, @config, @listeners, @serving_version, @workers]
         @former = kept if @masters.keeps_former_of?(child)

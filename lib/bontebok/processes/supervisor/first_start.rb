@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../system/clock"
+require_relative "../deploy/end_note"
 require_relative "../../start_error"
 require_relative "../../start_failure"
 require_relative "../start_lines"
@@ -34,6 +35,14 @@ module Bontebok
         grow_at_start
         StartFailure.close
         @log.dismiss_witness
+      end
+
+      # Under rackup, the master that replaces a dead one is forked, too, and nothing else changes.
+      def take_effect_forked
+        return unless @app && @generation > @serving_generation
+
+        @serving_generation = @generation
+        Deploy::EndNote.new(@listeners.worker_links.totals, @generation).recovered
       end
 
       def fail_to_start
