@@ -118,7 +118,7 @@ module Bontebok
 
     # Called when the master serves.
     def succeed
-      @report.ordered? ? note.succeeded : note.recovered
+      note.succeeded
       @report.finish(0, "generation #{@generation} serves")
       close
     end
@@ -151,7 +151,9 @@ module Bontebok
 
     private
 
-    def note = @note ||= EndNote.new(@former_listeners.worker_links.totals, @generation)
+    def note
+      @note ||= EndNote.new(@former_listeners.worker_links.totals, @generation, ordered: @report.ordered?)
+    end
 
     # The master's own error says more than that the master has ended.
     def note_failure(reason)

@@ -7,24 +7,21 @@ module Bontebok
     # Counts the end of a deploy or a rollback in the totals, and notes it. A deploy that fails can report several
     # failures: only the first one counts.
     class EndNote
-      # totals: the Totals. generation: the number of the new generation.
-      def initialize(totals, generation)
+      # totals: the Totals. generation: the number of the new generation. ordered: false: it replaces one whose master
+      # has died. Nobody has ordered a deploy, so nothing counts.
+      def initialize(totals, generation, ordered: true)
         @totals = totals
         @generation = generation
+        @ordered = ordered
       end
 
       # The generation may have been superseded before, by a deploy that has failed then.
       def succeeded
-        @totals.deployed("succeeded", "generation #{@generation} serves (deploy)")
+        put("succeeded", "serves (#{@ordered ? 'deploy' : 'the former master has died'})")
       end
 
       def rolled_back
-        @totals.deployed("rolled_back", "generation #{@generation} serves (rollback)")
-      end
-
-      # The generation replaces one whose master has died. Nobody has ordered a deploy.
-      def recovered
-        @totals.note(:deploy, "generation #{@generation} serves (the former master has died)")
+        put("rolled_back", "serves (rollback)")
       end
 
       # result: of TotalNames::DEPLOYS.
@@ -39,8 +36,13 @@ module Bontebok
       private
 
       def write(result, text)
-        @totals.deployed(result, "generation #{@generation} #{text}") unless @written
+        put(result, text) unless @written
         @written = true
+      end
+
+      def put(result, text)
+        text = "generation #{@generation} #{text}"
+        @ordered ? @totals.deployed(result, text) : @totals.note(:deploy, text)
       end
     end
   end

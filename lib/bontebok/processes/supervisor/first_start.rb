@@ -42,7 +42,7 @@ module Bontebok
         return unless @app && @generation > @serving_generation
 
         @serving_generation = @generation
-        Deploy::EndNote.new(@listeners.worker_links.totals, @generation).recovered
+        Deploy::EndNote.new(@listeners.worker_links.totals, @generation, ordered: false).succeeded
       end
 
       def fail_to_start

@@ -35,6 +35,10 @@ class DeployEndNoteTest < Support::TestCase
   def test_the_successor_of_a_dead_master_is_no_deploy
     deploy(2, ordered: false).succeed
     assert_deploys({}, "generation 2 serves (the former master has died)")
+    deploy(3, ordered: false).discard("the new master has ended: exit status 1")
+    assert_deploys({}, "generation 3 failed: the new master has ended: exit status 1")
+    deploy(4, ordered: false).supersede("another deploy has replaced this one")
+    assert_deploys({}, "generation 4 is superseded: another deploy has replaced this one")
   end
 
   def test_a_deploy_that_fails_has_the_masters_error
