@@ -61,8 +61,12 @@ module Bontebok
       finish(1, reason)
     end
 
-    alias supersede fail
     alias discard fail
+
+    def supersede(reason)
+      note.superseded(reason)
+      finish(1, reason)
+    end
 
     private
 

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require_relative "../support/control_case"
+require_relative "../support/totals_reader"
 
 # The commands for a running server: `bontebok deploy`, `bontebok status` and so on (docs/DEPLOYS.md).
 class ControlTest < Support::TestCase
@@ -80,6 +81,8 @@ class ControlTest < Support::TestCase
     command = run_command("deploy", "--wait")
     assert_match(/did not get all of its workers ready within 3\.0 s/, command.output.text)
     assert_equal 1, command.status.exitstatus
+    assert_equal({ "deploy superseded" => 1, "deploy succeeded" => 1, "deploy failed" => 1 },
+                 TotalsReader.new(server.pid).look.select { |name, _| name.start_with?("deploy ") })
   end
 
   def test_commands_at_the_moment_of_a_deploy

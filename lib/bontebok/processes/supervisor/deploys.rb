@@ -178,9 +178,8 @@ module Bontebok
         @log.info("#{reason}: a new master is executed")
         @masters.release if @config[:deploy_surge].positive? # to save memory
         @masters.renew
-        @deploys.each do |child, deploy|
-          child.leaving? ? deploy.fail(REPLACED) : deploy.supersede(REPLACED)
-        end
+        @deploys.each_value { |deploy| deploy.supersede(REPLACED) }
+        @deploys.each { |child, deploy| deploy.fail(REPLACED) if child.leaving? }
         drop_order(REPLACED)
         @ordered = true
       end

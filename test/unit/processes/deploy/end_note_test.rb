@@ -93,6 +93,11 @@ class DeployEndNoteTest < Support::TestCase
     rollback = Bontebok::Rollback.new(1, nil, @listeners, nil, 1, [])
     2.times { rollback.discard("the former master has ended") }
     assert_deploys({ "rolled_back" => 1, "failed" => 1 }, "generation 1 failed: the former master has ended")
+    rollback = Bontebok::Rollback.new(1, nil, @listeners, nil, 1, [])
+    rollback.supersede("another deploy has replaced this one")
+    rollback.fail("the former master has ended")
+    assert_deploys({ "rolled_back" => 1, "failed" => 1, "superseded" => 1 },
+                   "generation 1 is superseded: another deploy has replaced this one")
   end
 
   def test_the_first_error
