@@ -2,7 +2,6 @@
 
 require "test_helper"
 require_relative "../support/process_tree"
-require_relative "../support/totals_reader"
 
 # With Preload, the application's threads run in the master. These threads must not end the master.
 class ProcessMasterGuardTest < Support::TestCase
