@@ -190,7 +190,7 @@ module Bontebok
       ThisServer.remove(@shown)
       @listeners&.end_for_all do
         @lanes&.drain
-        @listeners.close
+        [@listeners, *@listeners.worker_links].each(&:close)
       end
     ensure
       @events.close

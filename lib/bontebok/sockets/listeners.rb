@@ -99,10 +99,10 @@ module Bontebok
       @listening
     end
 
-    # Removes the files of unix sockets (see #unlink), and closes the sockets.
+    # Removes the files of unix sockets (see #unlink), and closes the sockets. The files of the WorkerLinks stay open.
     def close
       each { |listener| close_one(listener) }
-      @worker_links&.close
+      @worker_links&.close_queue
       @other&.leave
       @other&.close
     end

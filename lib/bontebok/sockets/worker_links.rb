@@ -91,18 +91,14 @@ module Bontebok
 
     # Returns an Observed.
     def observed
-      Observed.new(@memory, @totals.descriptors, @ends.last, @counter_file || @memory)
+      Observed.new(@memory, @totals.descriptors, @ends.reject(&:closed?).last, @counter_file || @memory)
     end
 
     # Returns the SharedNumbers of the server.
     def numbers = SharedNumbers.new([@scoreboard], @totals.memories, @counter)
 
     # The requests that wait: see SharedNumbers#waiting. nil: this process has closed its copy of the queue.
-    def waiting_requests
-      numbers.waiting(@ends.last)
-    rescue IOError
-      nil
-    end
+    def waiting_requests = numbers.waiting(@ends.reject(&:closed?).last)
 
     # Gives the links to the core's worker. number, generation: of the worker. Must be called before the first lane is
     # created.
@@ -169,6 +165,9 @@ module Bontebok
       @scoreboard.draining = false
       @scoreboard.taken_over = true
     end
+
+    # The files stay open: somebody may watch how the process finishes its requests (WatchAnswer).
+    def close_queue = @ends.each(&:close)
 
     # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
     # scoreboard stays mapped.

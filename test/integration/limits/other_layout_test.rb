@@ -4,7 +4,8 @@ require "test_helper"
 require_relative "../support/control_case"
 
 # A deploy of a version whose scoreboard has another layout. The generations share only the listeners, and the
-# supervisor does not see the new workers. But it has their totals, unless the totals have another layout, too.
+# supervisor does not see the new workers. But it has their totals, unless the totals have another layout, too. The
+# command `status` finds the new workers.
 class OtherLayoutTest < Support::TestCase
   include ControlCase
 
@@ -27,6 +28,7 @@ class OtherLayoutTest < Support::TestCase
   def test_the_new_workers_show_that_the_server_drains
     server = start_old("--drain-delay", "10m", "--ready-path", "/ready")
     deploy_other_layout(2)
+    assert_command 0, /^worker 1 g2 pid \d+: 0 of/, "status"
     { "drain" => 503, "resume" => 200 }.each do |command, status|
       assert_equal 0, run_command(command).status.exitstatus
       assert_ready status, server

@@ -47,6 +47,18 @@ class StatusTest < Support::TestCase
     assert_empty server.output.text[/error .*|warn .*/].to_s
   end
 
+  def test_a_server_that_finishes_its_requests_before_it_ends
+    server = start("-t", "2")
+    request_at_gate(server) do
+      assert_command 0, "the server stops\n", "stop"
+      server.wait_for_output(/ stopping$/)
+      status, out = run_status
+      assert_equal 0, status, out
+      assert_match(/: stopping, generation 1 .*^worker \d g1 pid \d+: leaves, 1 of 2 busy; /m, out)
+    end
+    assert_equal 0, server.wait.exitstatus
+  end
+
   def test_the_server_answers_once_and_may_be_frozen_then
     server = start
     command = start_process(*ruby_client, "status", "--follow", "--control", control)

@@ -85,6 +85,14 @@ class WorkerLinksTest < Support::TestCase
     second&.close
   end
 
+  def test_without_the_queue_the_memory_can_still_be_watched
+    @links.close_queue
+    observed = @links.observed
+    assert_nil observed.queue
+    assert_nil @links.waiting_requests
+    assert_equal([false] * 3, [observed.scoreboard, observed.counter, *observed.totals].map(&:closed?))
+  end
+
   # Each server has its own scoreboard. The first one counts the requests in the queue.
   def test_servers_share_a_queue
     second = Bontebok::WorkerLinks.join(@links.queue.map(&:dup))

@@ -93,6 +93,7 @@ module Bontebok
       def take_back
         @events = SignalQueue.new(*SingleProcess::SIGNALS)
         former = PassedListeners.inherit({ PassedListeners::VARIABLE => @kept })
+        @listeners.worker_links.close
         @listeners = Listeners.of(@config, log: @log, former: former, stored: @listeners.stored?)
         ENV.update(totals_variable)
         @listeners.bind
