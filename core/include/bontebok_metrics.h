@@ -68,7 +68,7 @@ void bb_worker_count_gc(struct bb_worker *worker, uint64_t runs, uint64_t time);
  * lost" (of the access log). Any thread. */
 void bb_metrics_count(struct bb_metrics *metrics, const char *name, uint64_t number);
 
-/* What the notes are about. */
+/* The subjects of notes. */
 enum bb_note_kind {
     BB_NOTE_DEPLOY, /* a deploy has ended */
     BB_NOTE_END,    /* a worker has ended */

@@ -301,7 +301,7 @@ int bb_reply_write(struct bb_lane *lane, const struct bb_slice *parts, size_t co
 
 /* ---- the end ---- */
 
-/* What the response counts as. A hijacked request has no response of the core. */
+/* Returns the counter for the response. A hijacked request has no response of the core. */
 static enum bb_counter counter_of(const struct bb_lane *lane)
 {
     unsigned status = (unsigned)lane->reply.encoder.status;

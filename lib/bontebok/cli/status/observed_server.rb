@@ -15,7 +15,7 @@ module Bontebok
     UNKNOWN = 2
     private_constant :PATIENCE, :UNKNOWN
 
-    # What the server tells about itself, with Symbols as keys; empty: it has not answered. The ObservedMemory.
+    # The server's own answer, with Symbols as keys; empty: it has not answered. The ObservedMemory.
     attr_reader :facts, :memory
 
     # The block gets a Deadline and returns a ControlConnection.

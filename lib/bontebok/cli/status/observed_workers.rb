@@ -6,7 +6,7 @@ require_relative "../../system/proc/process_threads"
 
 module Bontebok
   # The workers of a snapshot (Status::Snapshot), from the server's memory and from /proc. Many or large processes take
-  # long to read. So the time is limited, and what is not read is nil.
+  # long to read. So the time is limited, and the other values are nil.
   class ObservedWorkers
     # Seconds for the threads, and for all.
     THREADS = 0.02
