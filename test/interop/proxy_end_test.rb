@@ -17,6 +17,6 @@ class ProxyEndTest < Interop::TestCase
     process = start_proxy(Deaf.new(temp_dir, nil))
     process.wait_for_output(/deaf/)
     assert_nil problem_of(process)
-    assert_empty process.group
+    eventually("the killed processes to end") { process.group.empty? }
   end
 end

@@ -3,6 +3,7 @@
 require_relative "../processes/control/control"
 require_relative "../sockets/passed_listeners"
 require_relative "../sockets/passed_variable"
+require_relative "../sockets/shared/totals"
 require_relative "../system/start_command"
 
 module Bontebok

@@ -33,7 +33,7 @@ class ForkSafetyPageTest < Support::TestCase
     assert_match(/\Athreads: [^,]*child_loading\.rb:\d+ \w+>\n\z/, server.output.wait_for(/^threads: .*\n/)[0])
     open = server.output.wait_for(/^open: (.*)$/)[1].split(", ")
     expected = ["socket:", "pipe:", "anon_inode:", *PAGE.scan(%r{`(/dev/null|/memfd:[\w-]+)`}).flatten]
-    assert_equal 5, expected.size
+    assert_equal 6, expected.size
     assert_empty(open.reject { |name| name.start_with?(*expected) })
   end
 end

@@ -13,7 +13,7 @@ require_relative "../support/status_case"
 class HostileTest < Minitest::Test
   include StatusCase
 
-  SNAPSHOTS = 2000
+  SNAPSHOTS = 600
   # Control characters (without the newline between lines), characters that steer or hide text.
   UNSAFE = /[[:cntrl:]&&[^\n]]|[\u0080-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/
   WORDS = ["serving", "request", "between", "T", "R", "S", "Z", "\e[2J\u202e", "futex_wait", "do_sys_poll", "deploy",
