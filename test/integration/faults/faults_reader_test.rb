@@ -176,7 +176,9 @@ class FaultsReaderTest < Support::TestCase
 
   private
 
-  def spooled = Support::ProcessTable.descriptors(@worker).values.grep(/\(deleted\)/).grep_v(%r{/memfd:bontebok-(scoreboard|metrics)})
+  def spooled
+    Support::ProcessTable.descriptors(@worker).values.grep(/\(deleted\)/).grep_v(/memfd:bontebok-(scoreboard|metrics)/)
+  end
 
   def assert_served_at_once
     10.times do
