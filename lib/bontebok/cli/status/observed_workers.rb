@@ -9,9 +9,11 @@ module Bontebok
   # long to read. So the time is limited, and the other values are nil.
   class ObservedWorkers
     # Seconds for the threads, and for all.
-    THREADS = 0.02
-    ALL = 0.04
-    private_constant :THREADS, :ALL
+    THREADS = 0.015
+    ALL = 0.035
+    # Threads that read the memory of processes.
+    READERS = 4
+    private_constant :THREADS, :ALL, :READERS
 
     # memory: ObservedMemory. family: ServerFamily.
     def initialize(memory, family)
@@ -62,12 +64,15 @@ module Bontebok
       end
     end
 
-    # This takes the longest time, so it comes last. The screen sums up idle workers, so busy ones come first.
+    # This takes the longest time, so it comes last. The screen sums up idle workers, so busy ones come first. The
+    # kernel adds up the memory of a process during the read, and Ruby's lock is free then.
     def add_memory(pairs)
-      busy, idle = pairs.partition { |worker, _| worker[:threads].any? { |thread| thread[:taken] } }
-      [*busy, *idle].each do |worker, process|
-        break if now - @began > ALL
+      left = pairs.partition { |worker, _| worker[:threads].any? { |thread| thread[:taken] } }.flatten(1)
+      Array.new(READERS) { Thread.new { read_memory(left) } }.each(&:join)
+    end
 
+    def read_memory(left)
+      while now - @began < ALL && (worker, process = left.shift)
         worker[:pss] = process.pss
       end
     end
