@@ -126,8 +126,9 @@ void bb_metrics_count(struct bb_metrics *metrics, const char *name, uint64_t num
 void bb__count_rejection(const struct bb__counts *counts, const char *reason)
 {
     char name[BB_METRICS_NAME_MAX];
+    if (!counts->metrics) return;
     (void)snprintf(name, sizeof name, "rejected %s", reason);
-    if (counts->metrics) bb_metrics_count(counts->metrics, name, 1);
+    bb_metrics_count(counts->metrics, name, 1);
 }
 
 void bb__count_probe(const struct bb__counts *counts, enum bb_probe probe, bool good)
