@@ -176,9 +176,7 @@ class FaultsReaderTest < Support::TestCase
 
   private
 
-  def spooled
-    Support::ProcessTable.descriptors(@worker).values.grep(/\(deleted\)/).grep_v(/memfd:bontebok-(scoreboard|metrics)/)
-  end
+  def spooled = Support::ProcessTable.descriptors(@worker).values.grep(/\(deleted\)/).grep_v(/memfd:bontebok/)
 
   def assert_served_at_once
     10.times do
