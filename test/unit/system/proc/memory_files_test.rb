@@ -5,7 +5,8 @@ require "test_helper"
 require "bontebok/bontebok"
 require "bontebok/system/proc/memory_files"
 
-# Tests MemoryFiles with the file of a scoreboard, which is a file in memory.
+# Tests MemoryFiles with the file of a scoreboard, which is a file in memory. Files that other tests have left open do
+# not count.
 class MemoryFilesTest < Support::TestCase
   NAME = "bontebok-scoreboard"
   NOBODY = 65_534
@@ -13,6 +14,7 @@ class MemoryFilesTest < Support::TestCase
   def setup
     super
     skip "the system has no files in memory" if Bontebok::Core::PORTABLE
+    @left = memory_files.map { |number| File.stat("/proc/self/fd/#{number}").ino }
     @file = IO.for_fd(Bontebok::Core::Scoreboard.file(2))
     @found = Bontebok::MemoryFiles.new(NAME)
   end
@@ -26,21 +28,23 @@ class MemoryFilesTest < Support::TestCase
     copy = @file.dup
     @found.search(Process.pid).search(Process.pid)
     assert_equal [@file.stat.ino], inodes
-    assert_match(/\Abontebok/, @found.files.first.read(12))
-    assert_raises(IOError) { @found.files.first.write("x") }
-    assert_predicate @found.files.first, :close_on_exec?
+    found = @found.files.find { |file| file.stat.ino == @file.stat.ino }
+    assert_match(/\Abontebok/, found.read(12))
+    assert_raises(IOError) { found.write("x") }
+    assert_predicate found, :close_on_exec?
     refute_predicate @found, :refused?
   ensure
     copy&.close
   end
 
   def test_a_known_file_is_left
-    assert_empty Bontebok::MemoryFiles.new(NAME, known: [@file]).search(Process.pid).files
+    @found = Bontebok::MemoryFiles.new(NAME, known: [@file]).search(Process.pid)
+    assert_empty inodes
   end
 
   def test_files_of_other_names_are_left
-    found = Bontebok::MemoryFiles.new("bontebok-metrics")
-    assert_empty found.search(Process.pid).files
+    @found = Bontebok::MemoryFiles.new("bontebok-metrics").search(Process.pid)
+    assert_empty inodes
   end
 
   def test_a_stopped_process_shows_its_files
@@ -93,7 +97,7 @@ class MemoryFilesTest < Support::TestCase
     lie = ->(path) { lies.delete(path) ? "/memfd:#{NAME} (deleted)" : real.unbind.bind_call(File, path) }
     @file.close
     File.stub(:readlink, lie) { @found.search(Process.pid) }
-    assert_empty @found.files
+    assert_empty inodes
     assert_empty lies
   ensure
     pipe.each(&:close)
@@ -101,7 +105,16 @@ class MemoryFilesTest < Support::TestCase
 
   private
 
-  def inodes = @found.files.map { |file| file.stat.ino }
+  def inodes = @found.files.map { |file| file.stat.ino } - @left
+
+  # The numbers of the descriptors of this process that are files in memory.
+  def memory_files
+    Dir.children("/proc/self/fd").map(&:to_i).select do |number|
+      File.readlink("/proc/self/fd/#{number}").start_with?("/memfd:")
+    rescue Errno::ENOENT
+      false
+    end
+  end
 
   # Yields the pid of a child that calls the Proc, in a group of its own, which is killed.
   def with_process(work = -> { sleep })
@@ -116,6 +129,7 @@ class MemoryFilesTest < Support::TestCase
   # The processes are in the group of the first one.
   def family(ready)
     Process.setpgid(0, 0)
+    (memory_files - [@file.fileno]).each { |number| IO.for_fd(number).close }
     fork do
       fork do
         ready.write("R")
