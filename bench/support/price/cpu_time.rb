@@ -6,8 +6,8 @@ require_relative "../median"
 require_relative "../process_group"
 
 module Bench
-  # CPU time per request of two servers, in alternating runs. Each run starts its server anew, because the
-  # place of its memory makes a difference of up to 3 %, which lasts as long as the process.
+  # CPU time per request of two servers, in alternating runs. Each run starts a new server. The place of a
+  # process in memory changes its CPU time by up to 3 %.
   class CpuTime
     RUNS = 20
     WARM_UP = 20_000
