@@ -177,7 +177,7 @@ static VALUE show(const struct bb_metrics_lane *lane)
     put(hash, "worker", UINT2NUM(lane->worker));
     put(hash, "generation", UINT2NUM(lane->generation));
     put(hash, "began", ULL2NUM(lane->began));
-    put(hash, "counters", numbers_of(lane->counters, BB_COUNTERS_END, bb_counter_names));
+    put(hash, "gc_time", ULL2NUM(lane->counters[BB_COUNT_GC_TIME]));
     put(hash, "connections", numbers_of(lane->connections, BB_CONNECTIONS_END, bb_connection_names));
     return hash;
 }
@@ -187,7 +187,7 @@ static VALUE show(const struct bb_metrics_lane *lane)
  *   pid          of the lane's process
  *   thread       the lane's thread, as in /proc/PID/task
  *   worker, generation, began (ms since 1970)
- *   counters     since the lane has begun
+ *   gc_time      us, since the lane has begun
  *   connections  { keepalive: 5, ... }: see BB_CONNECTIONS */
 static VALUE metrics_lanes(VALUE self)
 {

@@ -1,14 +1,8 @@
 # frozen_string_literal: true
 
-require_relative "command_line"
-require_relative "../config/config"
-require_relative "../log/log_files"
-require_relative "../processes/supervisor/state"
-require_relative "../sockets/handshake"
-require_relative "../sockets/service/service_manager"
-require_relative "../system/encodings/output"
-require_relative "../system/start_command"
 require_relative "../start_failure"
+require_relative "../system/encodings/output"
+require_relative "../usage_error"
 require_relative "../version"
 
 # Puma and unicorn have loaded these libraries before the application, so applications use them without a `require`.
@@ -67,11 +61,17 @@ module Bontebok
     def asks_about_command?(word, topic)
       case word
       when "help" then [*COMMANDS, "bench"].include?(topic) && !File.exist?(word)
-      when "--help", "-h" then [*COMMANDS, "bench"].include?(topic) && !OptionTable.find(topic)
+      when "--help", "-h" then [*COMMANDS, "bench"].include?(topic) && !option?(topic)
       end
     end
 
+    def option?(name)
+      load("command_line")
+      OptionTable.find(name)
+    end
+
     def act
+      load("command_line")
       command_line = CommandLine.new(@argv)
       case command_line.action
       when :help then help(command_line.topic)
@@ -82,17 +82,17 @@ module Bontebok
     end
 
     def help(topic)
-      require_relative "option_help"
+      load("option_help")
       print_text(OptionHelp.of(topic))
     end
 
     def bench
-      require_relative "bench_command"
+      load("bench_command")
       BenchCommand.run(@argv.drop(1))
     end
 
     def complete
-      require_relative "completion"
+      load("completion")
       print_text(Completion.script(@argv[1]))
     end
 
@@ -111,46 +111,27 @@ module Bontebok
     end
 
     def control
-      require_relative "control_command"
+      load("control_command")
       ControlCommand.run(@argv)
     end
 
-    def serve(command_line)
-      note_start(command_line)
-      LogFiles.discard_unread
-      return succeed(command_line) if ENV.key?(Handshake::VARIABLE)
-
-      manager = ServiceManager.take(ENV)
-      return resume(manager) if ENV.key?(Supervisor::State::VARIABLE)
-
-      config = Config.new(command_line.values, notes: command_line.notes)
-      require_relative "../processes/launcher"
-      Launcher.new(config, manager: manager).run
-    end
-
-    def note_start(command_line)
-      named = command_line.values.keys.intersect?(CommandLine::AT_START)
-      found = Config::FILE if !named && File.file?(Config::FILE)
-      StartCommand.note(@argv, paths: command_line.paths_at_start, found: found)
-    end
-
-    # The supervisor of a running server has executed this process, which becomes a master.
-    def succeed(command_line)
-      require_relative "../processes/successor"
-      inherited = Successor.inherit(ENV)
-      Successor.new(Config.new(command_line.values), *inherited).run
-    end
-
-    # A supervisor has executed this process, which takes its place.
-    def resume(manager)
-      require_relative "../processes/supervisor/resumption"
-      Supervisor::Resumption.new(Supervisor::State.take(ENV), manager).run
-    end
-
     def check(command_line)
-      require_relative "check"
+      load("check")
       LogFiles.discard_unread
       Check.new(command_line.values, notes: command_line.notes, faults: command_line.faults).run
+    end
+
+    def serve(command_line)
+      load("serve_command")
+      ServeCommand.run(@argv, command_line)
+    end
+
+    # Only the files of one command are loaded. Nearly all that they allocate stays, so a collection would free nothing.
+    def load(file)
+      disabled = GC.disable
+      require_relative file
+    ensure
+      GC.enable unless disabled
     end
 
     def print_text(text)

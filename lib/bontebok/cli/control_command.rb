@@ -1,9 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "command_line"
-require_relative "../config/config"
 require_relative "server_search"
-require_relative "progress_lines"
 require_relative "../system/deadline"
 require_relative "../usage_error"
 
@@ -147,6 +145,7 @@ module Bontebok
     def progress_lines
       return unless @request["wait"] && %w[deploy rollback].include?(@command) && $stdout.tty?
 
+      require_relative "progress_lines"
       ProgressLines.new($stdout) { server_status }
     end
 
@@ -188,9 +187,10 @@ module Bontebok
     # With --control, the configuration file is not read, because a new release can have an error in it.
     def connection(deadline = Deadline.new(ControlConnection::PATIENCE))
       written = @values[:control]
-      return ServerSearch.new(Config.new(@values)).connection(deadline) unless written
+      return ServerSearch.connect(OptionTable[:control].read(written.last, "command line"), deadline) if written
 
-      ServerSearch.connect(OptionTable[:control].read(written.last, "command line"), deadline)
+      require_relative "../config/config"
+      ServerSearch.new(Config.new(@values)).connection(deadline)
     end
   end
 end

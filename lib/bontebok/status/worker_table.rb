@@ -37,7 +37,7 @@ module Bontebok
         end
 
         def gc_time(counted)
-          counted.sum { |lane| lane[:counters][:gc_time] } / 1e6 if counted.any?
+          counted.sum { |lane| lane[:gc_time] } / 1e6 if counted.any?
         end
 
         def thread(lane, numbers, number)

@@ -3,11 +3,11 @@
 require "open3"
 require "test_helper"
 
-# What a start loads. Each file that it does not use makes every start slower.
+# What a command loads. Each file that it does not use makes it slower.
 class LoadedFilesTest < Support::TestCase
   LOADED = <<~RUBY
     former = $LOADED_FEATURES.dup
-    require "bontebok/cli/cli"
+    require "bontebok/cli/serve_command"
     Bontebok::Config.new(ARGV.empty? ? {} : { config_file: ARGV })
     require "bontebok/processes/launcher"
     require "bontebok/processes/supervisor"
@@ -20,6 +20,13 @@ class LoadedFilesTest < Support::TestCase
 
   def test_a_configuration_file_loads_its_own_style
     assert_equal %w[config_styles/directives config_styles/native], loaded(temp_file("app.rb", "threads 1\n")).sort
+  end
+
+  # The path of the control socket is given, so the configuration is not read.
+  def test_a_command_for_a_running_server_loads_nothing_of_a_server
+    files = run_ruby("require 'bontebok/cli/cli'\nBontebok::CLI.run(%w[status --control none])\nputs $LOADED_FEATURES")
+    assert_includes files.join(" "), "lib/bontebok/cli/status/observed_server.rb"
+    assert_empty files.grep(%r{lib/bontebok/(config/config|processes/|cli/serve_command|status/csv)})
   end
 
   # Puma and unicorn have loaded these libraries.

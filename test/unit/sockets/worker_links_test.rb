@@ -65,9 +65,9 @@ class WorkerLinksTest < Support::TestCase
     worker = Bontebok::Core::Worker.new
     lane = show_a_lane(worker, number: 3, generation: 2)
     worker.count_gc(5, 70)
-    found = @links.totals.memories.first.lanes.last
-    assert_equal [Process.pid, 3, 2, 5, 70], [*found.values_at(:pid, :worker, :generation),
-                                              *found[:counters].values_at(:gc_runs, :gc_time)]
+    metrics = @links.totals.memories.first
+    assert_equal [Process.pid, 3, 2, 70], metrics.lanes.last.values_at(:pid, :worker, :generation, :gc_time)
+    assert_equal [5, 70], metrics.totals[:counters].values_at(:gc_runs, :gc_time)
     assert_equal ["worker 3 g2", nil], [@links.totals.worker(Process.pid), @links.totals.worker(1)]
     lane.itself
   end

@@ -18,13 +18,14 @@ module Bontebok
       @answered = server.answered?
       @at = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       @time = Time.now.to_f
-      @lanes = @memory.lanes.map { |lane| lane[:pid] }.uniq
-      @family = ServerFamily.new(server.pid, @lanes, @facts[:masters])
+      @lanes = @memory.lanes
+      @pids = @lanes.map { |lane| lane[:pid] }.uniq
+      @family = ServerFamily.new(server.pid, @pids, @facts[:masters])
       @deploys = events(:deploy)
     end
 
     # Differs from that of another look if the server's answer may have changed.
-    def fingerprint = [@family.members, @lanes.sort, @deploys.last, @memory.draining?]
+    def fingerprint = [@family.members, @pids.sort, @deploys.last, @memory.draining?]
 
     def snapshot
       totals = Status::TotalsTable.new(@memory.totals)
@@ -40,7 +41,7 @@ module Bontebok
     def workers
       return ProcessesTold.new(@facts[:processes]).to_a if @memory.empty? && @facts[:processes]
 
-      ObservedWorkers.new(@memory, @family).to_a
+      ObservedWorkers.new(@lanes, @memory.counted, @family).to_a
     end
 
     def server(workers)
@@ -52,7 +53,7 @@ module Bontebok
 
     # Older versions do not tell it.
     def mode
-      @facts[:mode] || (@facts[:workers].eql?(0) || @lanes.include?(@family.pid) ? "single" : "cluster")
+      @facts[:mode] || (@facts[:workers].eql?(0) || @pids.include?(@family.pid) ? "single" : "cluster")
     end
 
     # The memory is newer than the answer.

@@ -10,20 +10,21 @@ module Bontebok
   class ObservedWorkers
     # Seconds for the threads, and for all.
     THREADS = 0.015
-    ALL = 0.035
+    ALL = 0.025
     # Threads that read the memory of processes.
     READERS = 4
     private_constant :THREADS, :ALL, :READERS
 
-    # memory: ObservedMemory. family: ServerFamily.
-    def initialize(memory, family)
-      @memory = memory
+    # lanes, counted: see SharedNumbers. family: ServerFamily.
+    def initialize(lanes, counted, family)
+      @lanes = lanes
+      @counted = counted
       @family = family
       @began = now
     end
 
     def to_a
-      workers = Status::WorkerTable.of(known_lanes, @memory.counted)
+      workers = Status::WorkerTable.of(known_lanes, @counted)
       add_threads(workers)
       add_memory(add_states(workers))
       workers
@@ -33,7 +34,7 @@ module Bontebok
 
     def known_lanes
       known = Hash.new { |pids, pid| pids[pid] = @family.include?(pid) }
-      @memory.lanes.select { |lane| known[lane[:pid]] }
+      @lanes.select { |lane| known[lane[:pid]] }
     end
 
     # Those with the longest requests come first.

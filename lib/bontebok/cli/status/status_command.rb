@@ -2,16 +2,9 @@
 
 require "json"
 
-require_relative "../../status/csv"
-require_relative "../../status/json"
-require_relative "../../status/mackerel"
-require_relative "../../status/puma"
-require_relative "../../status/text"
 require_relative "../../system/encodings/output"
 require_relative "observation"
 require_relative "observed_server"
-require_relative "screen"
-require_relative "pauses"
 
 module Bontebok
   # `bontebok status`: shows what the server and its workers do. ControlCommand reads the arguments.
@@ -27,6 +20,7 @@ module Bontebok
 
     # format: one of ControlCommand::FORMATS. The block gets a Deadline and returns a ControlConnection.
     def initialize(format, follow: false, &connect)
+      require_relative "../../status/#{format}"
       @format = format
       @follow = follow
       @connect = connect
@@ -54,6 +48,8 @@ module Bontebok
 
     # Ends at a signal.
     def follow
+      require_relative "screen"
+      require_relative "pauses"
       print(Status::Csv.header) if @format == "csv"
       screen = Screen.new($stdout) if @format == "text" && $stdout.tty?
       Pauses.each(INTERVAL, -> { screen&.forget }) { look(screen) }

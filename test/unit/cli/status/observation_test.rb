@@ -108,7 +108,7 @@ class ObservationTest < Support::TestCase
   end
 
   def counts(thread)
-    { pid: Process.pid, thread: thread, worker: 3, generation: 2, began: 1_000_000, counters: { gc_time: 250_000 },
+    { pid: Process.pid, thread: thread, worker: 3, generation: 2, began: 1_000_000, gc_time: 250_000,
       connections: { keepalive: 3, served: 1 } }
   end
 
