@@ -40,12 +40,13 @@ module Bontebok
           ->(value) { value.is_a?(Array) ? value.first(most).filter_map { |item| shape.call(item) } : [] }
         end
 
-        # shapes: { key => shape }. The result has exactly these keys.
+        # shapes: { key => shape }. The result has exactly these keys. Most values of an idle thread are nil, and
+        # a server can have a thousand of them.
         def record(shapes)
+          nothing = shapes.transform_values { |shape| shape.call(nil).freeze }.freeze
           lambda do |value|
-            value = {} unless value.is_a?(Hash)
-            record = {}
-            shapes.each { |key, shape| record[key] = shape.call(value[key]) }
+            record = nothing.dup
+            shapes.each { |key, shape| record[key] = shape.call(value[key]) if value[key] } if value.is_a?(Hash)
             record
           end
         end

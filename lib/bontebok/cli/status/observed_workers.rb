@@ -10,7 +10,7 @@ module Bontebok
   class ObservedWorkers
     # Seconds for the threads, and for all.
     THREADS = 0.015
-    ALL = 0.025
+    ALL = 0.02
     # Threads that read the memory of processes.
     READERS = 4
     private_constant :THREADS, :ALL, :READERS

@@ -90,7 +90,7 @@ module Bontebok
     # The commands that both processes know.
     def obey_common_command(request, client)
       case request["command"]
-      when "status" then client.finish(0, server: server_status)
+      when "status" then client.finish(0, server: { **server_status, processes: @listeners.worker_links.processes })
       when "watch" then WatchAnswer.new(server_status, @config, @listeners.worker_links).give(client)
       when "stop" then command_stop(request, client)
       when "drain", "resume" then command_drain(request, client)
@@ -101,8 +101,7 @@ module Bontebok
 
     # All values are JSON.
     def common_status
-      { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid,
-        listeners: @listeners.map(&:to_s), processes: @listeners.worker_links.processes }
+      { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, listeners: @listeners.map(&:to_s) }
     end
 
     def command_stop(request, client)

@@ -19,6 +19,7 @@ module Bontebok
     # status: the result of Control#server_status. links: the WorkerLinks.
     def initialize(status, config, links)
       @server = { **status, **VALUES.to_h { |key| [key, config[key]] } }
+      @links = links
       @observed = links.observed
       @opened = []
     end
@@ -29,7 +30,7 @@ module Bontebok
 
       named = files.map { |name, io| [name, open_to_read(io)] }
       named << ["queue", @observed.queue] if @observed.queue
-      client.pass(named.map(&:last), server: @server.except(:processes), descriptors: named.map(&:first))
+      client.pass(named.map(&:last), server: @server, descriptors: named.map(&:first))
     rescue SystemCallError => e
       give_workers(client, ErrorText.of(e))
     ensure
@@ -39,7 +40,7 @@ module Bontebok
     private
 
     def give_workers(client, reason)
-      client.pass([], server: @server, descriptors: [], memory: reason)
+      client.pass([], server: { **@server, processes: @links.processes }, descriptors: [], memory: reason)
     end
 
     # [[name, IO], ...]
