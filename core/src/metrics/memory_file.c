@@ -3,6 +3,8 @@
 #include "bontebok.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 
 #ifdef BB_PORTABLE
 
@@ -22,9 +24,6 @@ int bb__memory_file_read(int fd, void *start, size_t len, uint64_t *size)
 
 #else
 
-#include <fcntl.h>
-#include <stdbool.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -73,3 +72,13 @@ int bb__memory_file_read(int fd, void *start, size_t len, uint64_t *size)
 }
 
 #endif
+
+void *bb__memory_map(int fd, size_t size, bool *writable)
+{
+    int mode = fd < 0 ? O_RDWR : fcntl(fd, F_GETFL);
+    if (mode < 0) return NULL;
+    *writable = (mode & O_ACCMODE) != O_RDONLY;
+    int access = *writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *memory = mmap(NULL, size, access, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}

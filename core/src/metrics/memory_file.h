@@ -1,9 +1,11 @@
 /* memory_file.h: files in memory (memfd_create(2)) that processes map. They are sealed: nobody can change
  * their size, because a process that reads behind the end of a file is killed (SIGBUS). Used by the
- * scoreboard and the metrics. Systems without memfd_create have none: the functions fail with ENOSYS. */
+ * scoreboard and the metrics. Systems without memfd_create have none: making and reading one fails with
+ * ENOSYS. */
 #ifndef BB_MEMORY_FILE_H
 #define BB_MEMORY_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,5 +17,10 @@ int bb__memory_file(const char *name, size_t size, const void *start, size_t len
 /* Reads the first `len` bytes of a file, and its size. BB_OK; BB_ELAYOUT: the file is shorter, or not sealed;
  * BB_ESYSTEM. */
 int bb__memory_file_read(int fd, void *start, size_t len, uint64_t *size);
+
+/* Maps `size` bytes of a file. fd -1: of no file, so only this process and those that it forks share them.
+ * *writable: whether they can be written, which the descriptor decides. The caller ends the mapping
+ * (munmap(2)). Returns NULL with errno if it is not possible. */
+void *bb__memory_map(int fd, size_t size, bool *writable);
 
 #endif

@@ -4,11 +4,9 @@
 #include "metrics/metrics.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* 0: the address space has no room for this number of blocks. The number may come from a file. */
 static size_t size_of(unsigned count)
@@ -29,24 +27,23 @@ unsigned bb_metrics_layout(void)
     return BB_METRICS_LAYOUT;
 }
 
-static int map(struct bb_metrics **metrics, unsigned count, bool writable, int flags, int fd)
+static int map(struct bb_metrics **metrics, unsigned count, int fd)
 {
     struct bb_metrics *made = malloc(sizeof *made);
     if (!made) return BB_ENOMEM;
-    int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *memory = mmap(NULL, size_of(count), access, flags, fd, 0);
-    if (memory == MAP_FAILED) {
+    made->count = count;
+    made->memory = bb__memory_map(fd, size_of(count), &made->writable);
+    if (!made->memory) {
         free(made);
         return BB_ESYSTEM;
     }
-    *made = (struct bb_metrics){memory, count, writable};
     *metrics = made;
     return BB_OK;
 }
 
 int bb_metrics_new(struct bb_metrics **metrics, unsigned lanes)
 {
-    if (map(metrics, lanes, true, MAP_SHARED | MAP_ANONYMOUS, -1) != BB_OK) return BB_ENOMEM;
+    if (map(metrics, lanes, -1) != BB_OK) return BB_ENOMEM;
     (*metrics)->memory->layout = layout_of(lanes);
     return BB_OK;
 }
@@ -74,9 +71,7 @@ int bb_metrics_attach(struct bb_metrics **metrics, int fd)
     if (code != BB_OK) return code;
     const struct bb__metrics_layout expected = layout_of(found.count);
     if (memcmp(&found, &expected, sizeof found) != 0 || size != size_of(found.count)) return BB_ELAYOUT;
-    int mode = fcntl(fd, F_GETFL);
-    if (mode < 0) return BB_ESYSTEM;
-    return map(metrics, found.count, (mode & O_ACCMODE) != O_RDONLY, MAP_SHARED, fd);
+    return map(metrics, found.count, fd);
 }
 
 bool bb_metrics_is_writable(const struct bb_metrics *metrics)

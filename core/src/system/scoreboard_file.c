@@ -4,7 +4,6 @@
 #include "system/scoreboard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,18 +21,16 @@ static struct bb__scoreboard_layout layout_of(unsigned count)
                                           sizeof(struct bb__slot), count};
 }
 
-static int map(struct bb_scoreboard **scoreboard, unsigned count, bool writable, int flags, int fd)
+static int map(struct bb_scoreboard **scoreboard, unsigned count, int fd)
 {
-    size_t size = size_of(count);
-    int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *memory = mmap(NULL, size, access, MAP_SHARED | flags, fd, 0);
-    if (memory == MAP_FAILED) return BB_ESYSTEM;
     struct bb_scoreboard *made = malloc(sizeof *made);
-    if (!made) {
-        (void)munmap(memory, size);
-        return BB_ENOMEM;
+    if (!made) return BB_ENOMEM;
+    made->count = count;
+    made->memory = bb__memory_map(fd, size_of(count), &made->writable);
+    if (!made->memory) {
+        free(made);
+        return BB_ESYSTEM;
     }
-    *made = (struct bb_scoreboard){memory, count, writable};
     *scoreboard = made;
     return BB_OK;
 }
@@ -45,7 +42,7 @@ unsigned bb_scoreboard_layout(void)
 
 int bb_scoreboard_new(struct bb_scoreboard **scoreboard, unsigned lanes)
 {
-    if (map(scoreboard, lanes, true, MAP_ANONYMOUS, -1) != BB_OK) return BB_ENOMEM;
+    if (map(scoreboard, lanes, -1) != BB_OK) return BB_ENOMEM;
     (*scoreboard)->memory->layout = layout_of(lanes);
     return BB_OK;
 }
@@ -82,7 +79,5 @@ int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
     if (code != BB_OK) return code;
     const struct bb__scoreboard_layout expected = layout_of(found.count);
     if (memcmp(&found, &expected, sizeof found) != 0 || size != size_of(found.count)) return BB_ELAYOUT;
-    int mode = fcntl(fd, F_GETFL);
-    if (mode < 0) return BB_ESYSTEM;
-    return map(scoreboard, found.count, (mode & O_ACCMODE) != O_RDONLY, 0, fd);
+    return map(scoreboard, found.count, fd);
 }
