@@ -105,6 +105,7 @@ static VALUE metrics_note(VALUE self, VALUE kind, VALUE text)
 {
     StringValue(text);
     bb_metrics_note(writable(self)->core, note_kind(kind), RSTRING_PTR(text), (size_t)RSTRING_LEN(text));
+    RB_GC_GUARD(text);
     return Qnil;
 }
 

@@ -134,7 +134,11 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
     uint64_t owed = bb__conn_has_unsent(conn) ? bb__conn_unsent(conn) : 0;
     if (owed > 0 && (events & (BB_INTEREST_WRITE | BB_INTEREST_TROUBLE))) {
         bool flushing = conn->state == BB_CONN_FLUSH, disk = bb__conn_waits_for_disk(conn);
+        uint64_t file = bb__conn_file_left(conn);
         int code = bb__conn_flush(conn, context);
+        /* The lane has counted what was sent before the end of the request. */
+        if (flushing && file > 0)
+            bb__count(&context->counts, BB_COUNT_BYTES_OUT, file - bb__conn_file_left(conn));
         if (code == BB_EGONE) return BB_CONN_CLOSE;
         disk |= bb__conn_waits_for_disk(conn);
         if (code == BB_AGAIN && flushing && !disk && bb__conn_takes_too_slowly(conn, context))

@@ -131,12 +131,17 @@ static inline struct bb__conn *bb__conn_of_timeout(struct bb__timeout *timeout)
     return (struct bb__conn *)((char *)timeout - offsetof(struct bb__conn, timeout));
 }
 
+/* Returns how many bytes of the response's file the socket has not taken. */
+static inline uint64_t bb__conn_file_left(const struct bb__conn *conn)
+{
+    return conn->file ? conn->file->body.length : 0;
+}
+
 /* Returns how many response bytes the socket has not taken: those in `out`, `response_spool` and
  * `file`. */
 static inline uint64_t bb__conn_unsent(const struct bb__conn *conn)
 {
-    return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool) +
-           (conn->file ? conn->file->body.length : 0);
+    return bb__buf_len(&conn->out) + bb__response_spool_len(&conn->response_spool) + bb__conn_file_left(conn);
 }
 
 /* Returns whether the rest of the response must be read from the disk before it can be sent. */

@@ -317,6 +317,7 @@ int bb_lane_wait(struct bb_lane *lane)
     }
     if (atomic_load_explicit(&lane->intake.unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
     bb__conn_set_show(&lane->set, lane->context.counts.own);
+    bb__sample_settle(&lane->sample);
     atomic_store(&lane->intake.waiting, true);
     bb__scoreboard_set_idle(lane->intake.slot, true);
     do wait_for_events(lane);

@@ -311,19 +311,19 @@ static enum bb_counter counter_of(const struct bb_lane *lane)
 #define ONLY_BYTES BB_COUNTERS_END
 
 /* Counts a request that has ended. If the response has not begun, the encoder has the state of an earlier
- * response. ONLY_BYTES: the I/O thread has ended the request and counted it (io_limit.c), or the request
- * counts when its error response is made. */
+ * one. ONLY_BYTES: the I/O thread has counted it (io_limit.c), or it counts with its error response. */
 static void count(struct bb_lane *lane, enum bb_counter counter)
 {
     const struct bb__counts *counts = &lane->context.counts;
     const struct bb__unbuffered *body = lane->current->unbuffered;
     if (!counts->metrics) return;
     uint64_t in = body ? body->given : lane->request.body_length;
-    uint64_t out = lane->reply.sent ? bb__reply_body_length(&lane->reply) : 0;
+    uint64_t unsent = bb__conn_file_left(lane->current);
+    uint64_t out = lane->reply.sent ? bb__reply_body_length(&lane->reply) - unsent : 0;
     if (in > 0) bb__count(counts, BB_COUNT_BYTES_IN, in);
     if (out > 0) bb__count(counts, BB_COUNT_BYTES_OUT, out);
-    if (counter == ONLY_BYTES) return;
-    bb__count(counts, counter, 1);
+    if (counter != ONLY_BYTES) bb__count(counts, counter, 1);
+    if (counter == ONLY_BYTES && bb__lane_was_ended(lane)) return;
     bb__sample_end(&lane->sample, lane->context.now, lane->handed_out);
 }
 

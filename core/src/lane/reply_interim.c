@@ -54,7 +54,7 @@ int bb_reply_interim(struct bb_lane *lane)
     if (bb__buf_append(staged, "\r\n", 2) != BB_OK) return BB_ENOMEM;
     int code = bb__sock_send(lane->current->fd, bb__buf_bytes(staged), bb__buf_len(staged), &sent);
     if (code == BB_OK && sent < bb__buf_len(staged)) code = keep_rest(lane, sent);
-    if (code != BB_EGONE) bb__count(&lane->context.counts, BB_COUNT_RESPONSES_1XX, 1);
+    if (code == BB_OK) bb__count(&lane->context.counts, BB_COUNT_RESPONSES_1XX, 1);
     if (code < 0) { /* the client may have a part of it, so no response can follow */
         lane->reply.sent = true;
         lane->reply.encoder.framing = BB_FRAMING_NONE;

@@ -8,6 +8,13 @@
 
 #ifdef BB_PORTABLE
 
+int bb__memory_file_open(const char *name)
+{
+    (void)name;
+    errno = ENOSYS;
+    return -1;
+}
+
 int bb__memory_file(const char *name, size_t size, const void *start, size_t len)
 {
     (void)name, (void)size, (void)start, (void)len;
@@ -28,6 +35,18 @@ int bb__memory_file_read(int fd, void *start, size_t len, uint64_t *size)
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The file cannot be executed, and can be sealed. A system can require the flag (sysctl vm.memfd_noexec);
+ * Linux before 6.3 rejects it. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+int bb__memory_file_open(const char *name)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
 /* Returns false with EFBIG if the file would be too long. Otherwise SIGXFSZ could end the process. */
 static bool is_allowed(size_t size)
 {
@@ -46,7 +65,7 @@ static bool fill(int fd, size_t size, const void *start, size_t len)
 
 int bb__memory_file(const char *name, size_t size, const void *start, size_t len)
 {
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = bb__memory_file_open(name);
     if (fd < 0) return BB_ESYSTEM;
     if (fill(fd, size, start, len)) return fd;
     int reason = errno;
@@ -65,10 +84,11 @@ static bool is_sealed(int fd)
 int bb__memory_file_read(int fd, void *start, size_t len, uint64_t *size)
 {
     struct stat file;
+    bool sealed = is_sealed(fd); /* before its size is read */
     ssize_t count = pread(fd, start, len, 0);
     if (count < 0 || fstat(fd, &file) < 0) return BB_ESYSTEM;
     *size = (uint64_t)file.st_size;
-    return count == (ssize_t)len && is_sealed(fd) ? BB_OK : BB_ELAYOUT;
+    return sealed && count == (ssize_t)len ? BB_OK : BB_ELAYOUT;
 }
 
 #endif

@@ -9,6 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The most lanes that a file is for. One with more is damaged: to read it would take gigabytes. */
+#define BB_MEMORY_FILE_LANES 4096
+
+/* Opens an empty file. Returns the descriptor, which is close-on-exec, or -1 with errno. */
+int bb__memory_file_open(const char *name);
+
 /* Makes a file of this size, mode 0600, which begins with the bytes of `start`; the rest is 0. Returns the
  * descriptor, which is close-on-exec, or BB_ESYSTEM with errno. EFBIG: RLIMIT_FSIZE does not allow the
  * size. */

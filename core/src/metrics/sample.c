@@ -6,7 +6,7 @@
 /* ms, rounded up. */
 static uint64_t tick_of_clock(void)
 {
-#ifdef CLOCK_MONOTONIC_COARSE
+#ifndef BB_PORTABLE
     struct timespec tick;
     if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0) return ((uint64_t)tick.tv_nsec + 999999) / 1000000;
 #endif

@@ -60,7 +60,7 @@ static inline void bb__sample_begin(struct bb__sample *sample, uint64_t now, uin
     sample->began = 0;
     if (sample->has_waited) sample->read_at = ready_at + queued;
     if (number >= BB_SAMPLE_FIRST && number % BB_SAMPLE_EVERY != 0) return;
-    sample->began = bb__clock_us();
+    sample->began = sample->read_at = bb__clock_us();
     if (queued == 0 && ready_at > 0) sample->queued = bb__elapsed(sample->began, ready_at);
 }
 

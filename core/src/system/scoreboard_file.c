@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* 0: the address space has no room for this number of slots. The number may come from a file. */
+/* 0: the address space has no room for this number of lanes. */
 static size_t size_of(unsigned count)
 {
     uint64_t size = sizeof(struct bb__scoreboard_memory) + (uint64_t)count * sizeof(struct bb__slot);
@@ -65,7 +65,7 @@ int bb_scoreboard_file(unsigned lanes)
 {
     const struct bb__scoreboard_layout layout = layout_of(lanes);
     errno = EFBIG;
-    if (size_of(lanes) == 0) return BB_ESYSTEM;
+    if (lanes > BB_MEMORY_FILE_LANES) return BB_ESYSTEM;
     return bb__memory_file("bontebok-scoreboard", size_of(lanes), &layout, sizeof layout);
 }
 
@@ -78,6 +78,7 @@ int bb_scoreboard_attach(struct bb_scoreboard **scoreboard, int fd)
     int code = bb__memory_file_read(fd, &found, sizeof found, &size);
     if (code != BB_OK) return code;
     const struct bb__scoreboard_layout expected = layout_of(found.count);
-    if (memcmp(&found, &expected, sizeof found) != 0 || size != size_of(found.count)) return BB_ELAYOUT;
+    if (memcmp(&found, &expected, sizeof found) != 0 || found.count > BB_MEMORY_FILE_LANES) return BB_ELAYOUT;
+    if (size != size_of(found.count)) return BB_ELAYOUT;
     return map(scoreboard, found.count, fd);
 }

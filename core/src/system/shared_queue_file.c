@@ -1,5 +1,6 @@
 /* shared_queue_file.c: files for bytes that are too long for a message of the shared queue. See
  * shared_queue.h. */
+#include "metrics/memory_file.h"
 #include "system/shared_queue.h"
 
 #include <errno.h>
@@ -8,8 +9,6 @@
 #ifdef BB_PORTABLE
 #include <fcntl.h>
 #include <stdio.h>
-#else
-#include <sys/mman.h>
 #endif
 
 static int make_file(void)
@@ -21,7 +20,7 @@ static int make_file(void)
     (void)fclose(file);
     return fd;
 #else
-    return memfd_create("bontebok-request", MFD_CLOEXEC);
+    return bb__memory_file_open("bontebok-request");
 #endif
 }
 

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "metrics/memory_file.h"
 #include "metrics/metrics.h"
 #include "support/descriptors.h"
 #include "support/fail_alloc.h"
@@ -130,6 +131,19 @@ static void test_no_count_of_blocks_leads_out_of_the_file(void **state)
     }
 }
 
+/* To read its blocks would take gigabytes of memory. */
+static void test_a_file_for_too_many_lanes_is_refused(void **state)
+{
+    (void)state;
+    struct bb__metrics_layout other = layout;
+    other.count = BB_MEMORY_FILE_LANES;
+    assert_int_equal(attach_to(&other, size_for(other.count)), BB_OK);
+    other.count++;
+    assert_int_equal(attach_to(&other, size_for(other.count)), BB_ELAYOUT);
+    assert_int_equal(bb_metrics_file(other.count), BB_ESYSTEM);
+    assert_int_equal(errno, EFBIG);
+}
+
 static void test_metrics_without_lanes_have_a_common_block(void **state)
 {
     (void)state;
@@ -222,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_a_file_that_differs_in_any_byte_of_the_layout_is_refused),
         cmocka_unit_test(test_a_file_of_another_size_is_refused),
         cmocka_unit_test(test_no_count_of_blocks_leads_out_of_the_file),
+        cmocka_unit_test(test_a_file_for_too_many_lanes_is_refused),
         cmocka_unit_test(test_metrics_without_lanes_have_a_common_block),
         cmocka_unit_test(test_a_file_that_can_change_its_size_is_refused),
         cmocka_unit_test(test_a_descriptor_without_a_file_is_refused),

@@ -288,6 +288,18 @@ static void check_load(const char *name, uint64_t (*time)(void), uint64_t gap)
     end();
 }
 
+/* The requests before it were not counted: their bodies were rejected. */
+static void test_a_long_request_begins_at_the_last_measurement(void **state)
+{
+    (void)state;
+    begin(true);
+    for (int i = 0; i <= BB_SAMPLE_FIRST; i++) bb__sample_begin(&sample, fake_clock, 0, 0);
+    serve(0, 3 * TICK * 1000);
+    assert_int_equal(served_in(3 * TICK * 1000), 1);
+    assert_int_equal(total(sum.service_time), 1);
+    end();
+}
+
 static void test_percentiles_are_near_the_exact_times(void **state)
 {
     (void)state;
@@ -309,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_a_long_request_counts_only_for_itself),
         cmocka_unit_test(test_a_time_is_long_from_two_ticks_on),
         cmocka_unit_test(test_a_known_queue_time_counts_for_one_request),
+        cmocka_unit_test(test_a_long_request_begins_at_the_last_measurement),
         cmocka_unit_test(test_percentiles_are_near_the_exact_times),
     };
     return cmocka_run_group_tests_name("sample", tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "bontebok.h"
+#include "metrics/memory_file.h"
 #include "support/descriptors.h"
 #include "support/few_descriptors.h"
 #include "system/scoreboard.h"
@@ -107,6 +108,20 @@ static void test_a_file_of_another_size_is_refused(void **state)
 }
 
 /* A process may have overwritten everything behind the layout. */
+/* To read its slots would take gigabytes of memory. */
+static void test_a_file_for_too_many_lanes_is_refused(void **state)
+{
+    (void)state;
+    for (uint32_t count = BB_MEMORY_FILE_LANES; count <= BB_MEMORY_FILE_LANES + 1; count++) {
+        off_t size = (off_t)(sizeof bytes.head + count * sizeof(struct bb__slot));
+        bytes.head.layout.count = count;
+        assert_int_equal(attach_to(size), count == BB_MEMORY_FILE_LANES ? BB_OK : BB_ELAYOUT);
+    }
+    bytes.head.layout.count = LANES;
+    assert_int_equal(bb_scoreboard_file(BB_MEMORY_FILE_LANES + 1), BB_ESYSTEM);
+    assert_int_equal(errno, EFBIG);
+}
+
 static void test_a_file_that_uses_more_slots_than_it_has_shows_its_own(void **state)
 {
     (void)state;
@@ -227,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_only_the_owner_opens_the_file_and_nobody_changes_its_size),
         cmocka_unit_test(test_a_file_that_differs_in_any_byte_of_the_layout_is_refused),
         cmocka_unit_test(test_a_file_of_another_size_is_refused),
+        cmocka_unit_test(test_a_file_for_too_many_lanes_is_refused),
         cmocka_unit_test(test_a_file_that_uses_more_slots_than_it_has_shows_its_own),
         cmocka_unit_test(test_any_number_in_a_slot_shows_a_kind_that_exists),
         cmocka_unit_test(test_a_file_that_can_become_shorter_is_refused),
