@@ -149,9 +149,6 @@ void bb__conn_set_end(struct bb__conn_set *set, struct bb__conn_context *context
     if (conn->set.next) conn->set.next->set.previous = conn->set.previous;
     set->count--;
     set->unsent -= awaits_taking(conn);
-    /* The response was counted when its request ended. */
-    if (conn->state == BB_CONN_FLUSH && bb__conn_has_unsent(conn) && end != BB_CONN_END_ABANDON)
-        bb__count(&context->counts, BB_COUNT_ABORTED, 1);
     set->has_room = true;
     atomic_fetch_sub_explicit(set->process_count, 1, memory_order_relaxed);
     bb__conn_free(conn, context, end);
