@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../../status/snapshot"
+
 module Bontebok
   # The workers of a snapshot, as the server itself has told them. Only for a server whose memory cannot be read: on a
   # system without files in memory, or an older version.
@@ -19,11 +21,13 @@ module Bontebok
     private
 
     def threads(process)
-      count, busy = process.values_at("threads", "busy").map { |value| value.to_i.clamp(0, Status::Snapshot::MOST) }
-      Array.new(count) do |index|
+      number, busy = process.values_at("threads", "busy").map { |value| count(value).clamp(0, Status::Snapshot::MOST) }
+      Array.new(number) do |index|
         { number: index + 1, state: index < busy ? "request" : "idle",
-          taken: (process["longest"].to_i / 1000.0 if index.zero? && process["longest"]) }
+          taken: (count(process["longest"]) / 1000.0 if index.zero? && process["longest"]) }
       end
     end
+
+    def count(value) = Status::Shape::COUNT.call(value)
   end
 end

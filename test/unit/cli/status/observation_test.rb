@@ -63,13 +63,15 @@ class ObservationTest < Support::TestCase
   # An older version, or a system without files in memory.
   def test_the_workers_that_the_server_tells
     told = [{ "pid" => 9, "threads" => 3, "busy" => 1, "requests" => 4, "leaves" => true, "longest" => 1500 },
-            { "pid" => "x", "threads" => -1, "busy" => 2**70 }, 7]
+            { "pid" => "x", "threads" => -1, "busy" => 2**70 }, 7,
+            { "threads" => 1.0 / 0, "busy" => {}, "longest" => [] }]
     memory = Bontebok::ObservedMemory.new({}, reason: "no file")
     found = look(memory, { **FACTS, processes: told })
     assert_equal ["the numbers of this server cannot be read: no file"], found.server[:trouble]
     assert found.server[:hidden]
     found = found.workers
-    assert_equal([[9, 4, true], [nil, 0, false]], found.map { |worker| worker.values_at(:pid, :requests, :leaves) })
+    assert_equal([[9, 4, true], [nil, 0, false], [nil, 0, false]],
+                 found.map { |worker| worker.values_at(:pid, :requests, :leaves) })
     assert_equal([["request", 1.5], ["idle", nil], ["idle", nil]],
                  found.first[:threads].map { |thread| thread.values_at(:state, :taken) })
   end
