@@ -21,8 +21,12 @@ module Bontebok
       [reader, writer].compact.each(&:close)
     end
 
+    # Returns the former handler. A signal that is ignored stays ignored: HUP under nohup, INT for a job that a script
+    # has started in the background.
     def self.trap(name, writer)
-      Signal.trap(name) { writer.write_nonblock(ENDS.include?(name) ? "E" : "A", exception: false) }
+      former = Signal.trap(name) { writer.write_nonblock(ENDS.include?(name) ? "E" : "A", exception: false) }
+      Signal.trap(name, former) if former == "IGNORE"
+      former
     end
     private_class_method :trap
 
