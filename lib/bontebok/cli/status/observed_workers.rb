@@ -11,8 +11,8 @@ module Bontebok
     # Seconds for the threads, and for all.
     THREADS = 0.015
     ALL = 0.02
-    # Threads that read the memory of processes.
-    READERS = 4
+    # Threads that read the memory of processes, besides the calling one.
+    READERS = 3
     private_constant :THREADS, :ALL, :READERS
 
     # lanes, counted: see SharedNumbers. family: ServerFamily.
@@ -69,7 +69,18 @@ module Bontebok
     # kernel adds up the memory of a process during the read, and Ruby's lock is free then.
     def add_memory(pairs)
       left = pairs.partition { |worker, _| worker[:threads].any? { |thread| thread[:taken] } }.flatten(1)
-      Array.new(READERS) { Thread.new { read_memory(left) } }.each(&:join)
+      readers = start_readers(left)
+      read_memory(left)
+      readers.each(&:join)
+    end
+
+    # The user may have no thread more (ulimit -u, pids.max).
+    def start_readers(left)
+      readers = []
+      READERS.times { readers << Thread.new { read_memory(left) } }
+      readers
+    rescue ThreadError
+      readers
     end
 
     def read_memory(left)

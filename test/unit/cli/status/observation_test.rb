@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
+require "minitest/mock"
 require "test_helper"
 require "bontebok/cli/status/observation"
 require "bontebok/cli/status/observed_memory"
@@ -35,6 +36,16 @@ class ObservationTest < Support::TestCase
     assert_equal [true, "R", true], [worker[:pss] > 1 << 20, worker[:state], worker[:cpu].positive?]
     assert_equal [main_thread, "R"], worker[:threads].first.values_at(:tid, :run)
     assert_nil worker[:threads].last[:run] # the thread has no request
+  end
+
+  # The user may have no thread more (ulimit -u, pids.max).
+  def test_the_memory_is_read_without_other_threads
+    [0, 1].each do |most|
+      made = 0
+      refusal = ->(&block) { (made += 1) > most ? raise(ThreadError, "can't create Thread") : Thread.start(&block) }
+      worker = Thread.stub(:new, refusal) { look.workers.first }
+      assert_operator worker[:pss], :>, 1 << 20, most
+    end
   end
 
   def test_pids_of_other_processes_are_left_out
