@@ -14,6 +14,9 @@ module Bontebok
         def asleep?(thread) = %w[S D].include?(thread[:run])
         def runs?(thread) = thread[:run] == "R"
 
+        # Nobody knows for what the thread waits: this user may not see it, or there was no time to read it.
+        def unknown?(thread) = thread[:run].nil? || (thread[:kernel].nil? && !runs?(thread))
+
         # The thread waits for a lock or a condition.
         def lock?(thread) = thread[:run] == "S" && LOCK.match?(thread[:kernel].to_s)
 

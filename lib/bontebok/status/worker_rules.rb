@@ -89,9 +89,10 @@ module Bontebok
 
         private
 
-        # Each thread waits for another program, or the reader may not see the state of the process.
+        # Each thread waits for another program or for something unknown, or the reader may not see the state of the
+        # process.
         def uncertain?(look)
-          look[:state].nil? || look.requests.all? { |thread| KernelWaits.others?(thread) }
+          look[:state].nil? || look.requests.all? { |one| KernelWaits.others?(one) || KernelWaits.unknown?(one) }
         end
 
         def rests?(look, thread)

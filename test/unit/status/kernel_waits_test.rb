@@ -24,6 +24,12 @@ class KernelWaitsTest < Minitest::Test
     refute KernelWaits.others?(thread("ep_poll", nil))
   end
 
+  def test_a_thread_of_which_the_kernel_tells_too_little
+    unknown = ["S", "D", "T", nil].map { |run| thread(nil, run) } << thread("ep_poll", nil)
+    known = [thread(nil, "R"), thread("ep_poll"), thread("hrtimer_nanosleep", "D")]
+    assert_equal(unknown, (unknown + known).select { |one| KernelWaits.unknown?(one) })
+  end
+
   def test_the_summary_has_the_three_most_frequent_functions
     threads = ["a", "c", "b", "c", "d", nil, "c", "b"].map { |name| thread(name) }
     assert_equal "c 3, b 2, a 1, others 2", KernelWaits.summary(threads)

@@ -36,7 +36,7 @@ class WorkerRulesTest < Minitest::Test
     assert_equal [held], causes(threads: [busy(1, 11.5, kernel: "hrtimer_nanosleep"), idle(2)], silent: 11.4)
     assert_equal [held], causes(threads: [busy(1, 11.5), idle(2)], silent: 11.4)
     assert_equal [held], causes(threads: [busy(1, 11.5), busy(2, 9.0, kernel: FUTEX)], silent: 11.4)
-    assert_equal [held], causes(threads: [busy(1, 11.5, run: nil), idle(2)], silent: 11.4)
+    assert_equal [held], causes(threads: [busy(1, 11.5, run: "S"), busy(2, 9.0, kernel: FUTEX)], silent: 11.4)
     assert_equal [held], causes(threads: [busy(1, 11.5, kernel: FUTEX), busy(2, 12, kernel: FUTEX)], silent: 11.4)
   end
 
@@ -58,6 +58,16 @@ class WorkerRulesTest < Minitest::Test
     assert_equal ["THE MAIN THREAD HAS NOT RUN for 11 s: a C call or a deadlock"],
                  causes(threads: threads, silent: 11.4)
     assert_equal ["RUBY'S LOCK IS HELD for 11 s"], causes(threads: [*threads, busy(3, 12)], silent: 11.4)
+  end
+
+  # The kernel may not tell it to this user, or there was no time to read it.
+  def test_the_main_thread_is_silent_and_nobody_knows_for_what_the_requests_wait
+    unknown = [busy(1, 11.5, run: nil), busy(2, 12, run: "S"), busy(3, 12, run: "D"), busy(4, 12, run: "S", tid: nil)]
+    [*unknown.map { |thread| [thread] }, unknown, [unknown.first, busy(2, 12, kernel: "do_poll")]].each do |threads|
+      assert_equal ["THE MAIN THREAD HAS NOT RUN for 11 s: a C call or a deadlock"],
+                   causes(threads: [*threads, idle(9)], silent: 11.4), threads
+    end
+    assert_equal ["RUBY'S LOCK IS HELD for 11 s"], causes(threads: [*unknown, busy(5, 12)], silent: 11.4)
   end
 
   # A reader without rights does not see whether the process is stopped.
