@@ -122,10 +122,12 @@ module Bontebok
     end
 
     def observe
-      require_relative "status/status_command"
       forms = [*("json" if @request["json"]), *("csv" if @request["csv"]), *@request["format"]]
       raise UsageError, "only one of --json, --csv and --format is possible" if forms.size > 1
 
+      require_relative "../workers/extension"
+      Extension.load
+      require_relative "status/status_command"
       follow = @request["follow"] || @command == "top"
       StatusCommand.new(forms.first || "text", follow: follow, &method(:connection)).run
     end

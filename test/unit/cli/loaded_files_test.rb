@@ -29,6 +29,19 @@ class LoadedFilesTest < Support::TestCase
     assert_empty files.grep(%r{lib/bontebok/(config/config|processes/|cli/serve_command|status/csv)})
   end
 
+  # It is missing, or was built for another Ruby. The other commands do not load it.
+  def test_a_look_at_a_server_tells_that_the_extension_cannot_be_loaded
+    extension = temp_file("bontebok/bontebok.#{RbConfig::CONFIG['DLEXT']}", "x")
+    script = "$LOAD_PATH.unshift(ARGV.shift)\nrequire 'bontebok/cli/cli'\nexit(Bontebok::CLI.run(ARGV))"
+    %w[status top].each do |command|
+      lines = run_ruby(script, temp_dir, command, "--control", "none", status: 1)
+      assert_match(/\Abontebok: cannot load the extension: #{extension}: /, lines.first)
+      assert_match(/\Abuild it: .*\z/, lines.drop(1).join("\n"))
+    end
+    assert_equal ["bontebok: the server has no control socket: `control` is none"],
+                 run_ruby(script, temp_dir, "reopen", "--control", "none", status: 1)
+  end
+
   # Puma and unicorn have loaded these libraries.
   def test_applications_have_libraries_without_a_require
     assert_equal %w[FileUtils IPAddr], run_ruby("require 'bontebok/cli/cli'\nputs [FileUtils, IPAddr]")
@@ -39,8 +52,9 @@ class LoadedFilesTest < Support::TestCase
   def loaded(*arguments) = run_ruby(LOADED, *arguments)
 
   # Returns the lines that the process prints.
-  def run_ruby(script, *arguments)
-    output, = Open3.capture2e(RbConfig.ruby, "-Ilib", "-e", script, *arguments)
+  def run_ruby(script, *arguments, status: 0)
+    output, ended = Open3.capture2e(RbConfig.ruby, "-Ilib", "-e", script, *arguments)
+    assert_equal status, ended.exitstatus, output
     output.lines(chomp: true)
   end
 end
