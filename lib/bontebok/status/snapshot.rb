@@ -18,12 +18,14 @@ module Bontebok
       CONNECTIONS = %i[idle fresh header body write linger disk served].freeze
       # The most workers, and the most threads of a worker, that a snapshot has.
       MOST = 1024
+      # The most addresses of listeners.
+      LISTENERS = 32
 
       SERVER = Shape.record(
         version: NAME, ruby: NAME, pid: Shape::NUMBER, mode: Shape.word("cluster", "single"),
         state: Shape.word("serving", "deploying", "draining", "stopping", "starting"), generation: Shape::NUMBER,
         workers: Shape::NUMBER, threads: Shape::NUMBER, started: Shape::TIME, serving_since: Shape::TIME,
-        by: Shape.word("start", "deploy", "rollback"), listeners: Shape.list(ADDRESS, 32), former: Shape::NUMBER,
+        by: Shape.word("start", "deploy", "rollback"), listeners: Shape.list(ADDRESS, LISTENERS), former: Shape::NUMBER,
         tag: NAME, max_queue: Shape::COUNT, queue_timeout: Shape::COUNT, hidden: Shape::FLAG,
         trouble: Shape.list(SENTENCE, 16)
       )
@@ -56,7 +58,7 @@ module Bontebok
       FIELDS = {
         at: ->(value) { Shape::SECONDS.call(value) || 0.0 }, time: Shape::TIME, server: SERVER,
         waiting: Shape.record(requests: Shape::NUMBER, oldest: Shape::SECONDS),
-        accept_queues: Shape.list(Shape.record(address: ADDRESS, length: Shape::COUNT, limit: Shape::COUNT), 32),
+        accept_queues: Shape.list(Shape.record(address: ADDRESS, length: Shape::COUNT, limit: Shape::COUNT), LISTENERS),
         totals: TOTALS, queue_time: HISTOGRAM, service_time: HISTOGRAM, workers: Shape.list(WORKER, MOST),
         deploys: Shape.list(EVENT, 20), ends: Shape.list(EVENT, 20)
       }.freeze

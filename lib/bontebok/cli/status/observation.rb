@@ -66,9 +66,9 @@ module Bontebok
       { requests: requests, oldest: oldest }
     end
 
+    # The kernel is asked for each address.
     def accept_queues
-      listeners = [*@facts[:listeners]].grep(String)
-      AcceptQueues.of(listeners)
+      AcceptQueues.of([*@facts[:listeners]].grep(String).uniq.first(Status::Snapshot::LISTENERS))
     end
 
     def events(kind) = Status::Notes.events(@memory.notes(kind))

@@ -63,6 +63,16 @@ class ObservationTest < Support::TestCase
     assert_equal 1, look(memory(kept: kept), {}).server[:generation]
   end
 
+  # The kernel is asked for each address. A screen has 32 of them.
+  def test_the_queues_of_the_first_addresses
+    addresses = Array.new(40) { |number| "127.0.0.1:#{number + 1}" }
+    asked = []
+    Bontebok::InetDiag.stub(:sockets, ->(info, _) { asked.push(info.ip_port) && [] }) do
+      look(memory, { **FACTS, listeners: [1, *addresses, *addresses] })
+    end
+    assert_equal [*1..32], asked
+  end
+
   def test_a_server_that_does_not_answer
     found = look(memory(fault: "why"), {})
     assert_equal ["the server (pid #{Process.pid}) does not answer, and runs",
