@@ -27,6 +27,9 @@ module Bontebok
     # Differs from that of another look if the server's answer may have changed.
     def fingerprint = [@family.members, @pids.sort, @deploys.last, @memory.draining?]
 
+    # See ObservedMemory.
+    def source = @memory.source
+
     def snapshot
       totals = Status::TotalsTable.new(@memory.totals)
       list = workers

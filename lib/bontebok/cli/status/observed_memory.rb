@@ -54,6 +54,11 @@ module Bontebok
     # True if workers may serve that no scoreboard shows.
     def hidden? = empty? || missing?("scoreboard", @scoreboards)
 
+    # Differs from that of another server: the files with the totals. Empty: no totals can be read.
+    def source
+      @metrics.empty? ? [] : @descriptors["totals"].map { |file| file.stat.then { |stat| [stat.dev, stat.ino] } }.sort
+    end
+
     # A sentence about what cannot be read, or nil.
     def fault
       return "the numbers of this server cannot be read: #{@reason || 'no process shows them'}" if empty?

@@ -3,6 +3,7 @@
 require "json"
 
 require_relative "../../system/encodings/output"
+require_relative "earlier_looks"
 require_relative "observation"
 require_relative "observed_server"
 
@@ -52,6 +53,7 @@ module Bontebok
       require_relative "pauses"
       print(Status::Csv.header) if @format == "csv"
       screen = Screen.new($stdout) if @format == "text" && $stdout.tty?
+      @earlier = EarlierLooks.new(INTERVAL / 2.0)
       Pauses.each(INTERVAL, -> { screen&.forget }) { look(screen) }
       0
     end
@@ -65,14 +67,13 @@ module Bontebok
       end
       @fingerprint = observation.fingerprint
       snapshot = observation.snapshot
-      show(snapshot, screen)
-      @earlier = snapshot unless @earlier && snapshot.at - @earlier.at < INTERVAL / 2.0 # the size has changed
+      show(snapshot, @earlier.before(snapshot, observation.source), screen)
     end
 
-    def show(snapshot, screen)
-      return screen.draw(Status::Text.screen(snapshot, @earlier)) if screen
+    def show(snapshot, earlier, screen)
+      return screen.draw(Status::Text.screen(snapshot, earlier)) if screen
 
-      print(@format == "text" ? Status::Text.line(snapshot, @earlier) : form(snapshot, @earlier))
+      print(@format == "text" ? Status::Text.line(snapshot, earlier) : form(snapshot, earlier))
     end
 
     # While a server is replaced, nobody may listen for a moment.

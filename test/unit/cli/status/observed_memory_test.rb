@@ -45,6 +45,16 @@ class ObservedMemoryTest < Support::TestCase
     assert_equal "the totals of this server cannot be read: no process shows them", @memory.fault
   end
 
+  # A server that has started again has other totals. The descriptors differ in each answer.
+  def test_the_source_of_the_totals
+    same = { "scoreboard" => [scoreboard], "totals" => [totals, totals] }
+    first, again = Array.new(2) { look(same).source }
+    assert_equal [first, 2], [again, first.size]
+    refute_equal first, look({ "scoreboard" => [scoreboard], "totals" => [totals] }).source
+    assert_empty look({ "scoreboard" => [scoreboard], "totals" => [other_layout] }, []).source
+    assert_empty look({ "scoreboard" => [scoreboard] }, []).source
+  end
+
   private
 
   def look(descriptors, masters = [Process.pid])
