@@ -9,30 +9,36 @@ module Bontebok
     # columns, and never moves one. A value is a number or a word of this program, so no value needs quotes. An unknown
     # value is empty. Times are in seconds.
     module Csv
+      # { column => its value of a snapshot whose totals are known }
+      TOTALS = {
+        "responses" => :responses.to_proc,
+        **Snapshot::CLASSES.to_h { |kind| ["responses_#{kind}", ->(snapshot) { snapshot.totals[:responses][kind] }] },
+        "aborted" => ->(snapshot) { snapshot.totals[:aborted] },
+        "rejected" => :rejected.to_proc,
+        "bytes_in" => ->(snapshot) { snapshot.totals[:bytes_in] },
+        "bytes_out" => ->(snapshot) { snapshot.totals[:bytes_out] }
+      }.freeze
+      private_constant :TOTALS
+
       # { column => its value of a snapshot and its rates }
       COLUMNS = {
         "time" => ->(snapshot, _) { snapshot.time },
         "state" => ->(snapshot, _) { snapshot.server[:state] },
         "generation" => ->(snapshot, _) { snapshot.server[:generation] },
-        "workers" => ->(snapshot, _) { snapshot.workers.size },
-        "threads" => ->(snapshot, _) { snapshot.threads },
-        "busy" => ->(snapshot, _) { snapshot.busy },
+        "workers" => ->(snapshot, _) { snapshot.workers.size unless snapshot.unseen? },
+        "threads" => ->(snapshot, _) { snapshot.threads unless snapshot.unseen? },
+        "busy" => ->(snapshot, _) { snapshot.busy unless snapshot.unseen? },
         "waiting" => ->(snapshot, _) { snapshot.waiting[:requests] },
         "oldest" => ->(snapshot, _) { snapshot.waiting[:oldest] },
-        "accept_queue" => ->(snapshot, _) { snapshot.accept_queues.sum { |queue| queue[:length] } },
-        "connections" => ->(snapshot, _) { snapshot.workers.sum { |worker| worker[:connections].values.sum } },
-        "detached" => ->(snapshot, _) { snapshot.workers.sum { |worker| worker[:detached] } },
-        "pss" => ->(snapshot, _) { snapshot.workers.sum { |worker| worker[:pss] || 0 } },
-        "responses" => ->(snapshot, _) { snapshot.responses },
-        **Snapshot::CLASSES.to_h do |kind|
-          ["responses_#{kind}", lambda { |snapshot, _|
-            snapshot.totals[:responses][kind]
-          }]
-        end,
-        "aborted" => ->(snapshot, _) { snapshot.totals[:aborted] },
-        "rejected" => ->(snapshot, _) { snapshot.rejected },
-        "bytes_in" => ->(snapshot, _) { snapshot.totals[:bytes_in] },
-        "bytes_out" => ->(snapshot, _) { snapshot.totals[:bytes_out] },
+        "accept_queue" => ->(snapshot, _) { snapshot.accept_queue },
+        "connections" => lambda { |snapshot, _|
+          snapshot.workers.sum { |worker| worker[:connections].values.sum } if whole?(snapshot) && counted?(snapshot)
+        },
+        "detached" => lambda { |snapshot, _|
+          snapshot.workers.sum { |worker| worker[:detached] } if whole?(snapshot)
+        },
+        "pss" => ->(snapshot, _) { snapshot.pss },
+        **TOTALS.transform_values { |value| ->(snapshot, _) { value.call(snapshot) if counted?(snapshot) } },
         "responses_per_second" => ->(_, rates) { rates.responses },
         "responses_5xx_per_second" => ->(_, rates) { rates.responses("5xx") },
         "service_p50" => ->(_, rates) { rates.service_time&.quantile(0.5) },
@@ -50,6 +56,9 @@ module Bontebok
           rates = Rates.new(snapshot, earlier)
           COLUMNS.each_value.map { |value| text(value.call(snapshot, rates)) }.join(",")
         end
+
+        def whole?(snapshot) = !snapshot.server[:hidden]
+        def counted?(snapshot) = !snapshot.server[:uncounted]
 
         private
 

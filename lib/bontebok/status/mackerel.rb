@@ -51,12 +51,20 @@ module Bontebok
 
         # The values of now. A thread here is what the plugin for Plack calls a worker.
         def gauges(snapshot)
-          memory = snapshot.workers.filter_map { |worker| worker[:pss] }
-          { "workers.busy_workers" => snapshot.busy, "workers.idle_workers" => snapshot.threads - snapshot.busy,
-            "waiting.requests" => snapshot.waiting[:requests],
-            "waiting.accept_queue" => snapshot.accept_queues.sum { |queue| queue[:length] },
-            "oldest.oldest" => (snapshot.waiting[:oldest] || 0.0) * 1000,
-            "memory.pss" => (memory.sum unless memory.empty?) }
+          { **threads(snapshot), **waiting(snapshot), "memory.pss" => snapshot.pss }
+        end
+
+        def threads(snapshot)
+          return {} if snapshot.unseen?
+
+          { "workers.busy_workers" => snapshot.busy, "workers.idle_workers" => snapshot.threads - snapshot.busy }
+        end
+
+        def waiting(snapshot)
+          requests, oldest = snapshot.waiting.values_at(:requests, :oldest)
+          oldest ||= 0.0 if requests&.zero?
+          { "waiting.requests" => requests, "waiting.accept_queue" => snapshot.accept_queue,
+            "oldest.oldest" => oldest&.*(1000) }
         end
 
         def differences(rates)

@@ -27,7 +27,7 @@ module Bontebok
         workers: Shape::NUMBER, threads: Shape::NUMBER, started: Shape::TIME, serving_since: Shape::TIME,
         by: Shape.word("start", "deploy", "rollback"), listeners: Shape.list(ADDRESS, LISTENERS), former: Shape::NUMBER,
         tag: NAME, max_queue: Shape::COUNT, queue_timeout: Shape::COUNT, hidden: Shape::FLAG,
-        trouble: Shape.list(SENTENCE, 16)
+        uncounted: Shape::FLAG, trouble: Shape.list(SENTENCE, 16)
       )
       PROBE = Shape.record(ok: Shape::COUNT, failed: Shape::COUNT, failed_in_a_row: Shape::COUNT, last: Shape::TIME)
       TOTALS = Shape.record(
@@ -87,6 +87,20 @@ module Bontebok
 
       def responses = totals[:responses].values.sum
       def rejected = totals[:rejected].values.sum
+
+      # True if workers may serve, and none is shown.
+      def unseen? = server[:hidden] && workers.empty?
+
+      # The sums over all processes and all listeners. nil: at least one is not known.
+      def pss
+        each = workers.map { |worker| worker[:pss] }
+        each.sum unless server[:hidden] || each.include?(nil)
+      end
+
+      def accept_queue
+        known = accept_queues.map { |queue| queue[:address] }
+        accept_queues.sum { |queue| queue[:length] } unless known.empty? || (server[:listeners] - known).any?
+      end
     end
   end
 end

@@ -32,9 +32,38 @@ class StatusCsvTest < Minitest::Test
                  "4.0e-05,,,stopped", Csv.line(now, snapshot)
   end
 
+  # A sum over some of them would be a step in a graph.
+  def test_an_unknown_sum_is_empty
+    assert_equal "", column("pss", workers: [worker(1), worker(2, pss: nil)])
+    assert_equal %w[0 0], [column("pss", workers: []), column("accept_queue")]
+    assert_equal "", column("pss", server: server(hidden: true))
+    two = server(listeners: %w[http://127.0.0.1:8080 unix:/run/app.sock])
+    assert_equal ["", ""], [column("accept_queue", server: two), column("accept_queue", accept_queues: [])]
+  end
+
+  def test_workers_that_nobody_has_seen_are_no_zeros
+    %w[workers threads busy connections detached pss].each do |name|
+      assert_equal "", column(name, workers: [], server: server(hidden: true)), name
+    end
+    assert_equal "2", column("workers", server: server(hidden: true))
+  end
+
+  # A counter that falls to 0 looks like a restart.
+  def test_totals_that_were_not_read_are_no_zeros
+    %w[connections responses responses_2xx aborted rejected bytes_in bytes_out].each do |name|
+      assert_equal "", column(name, server: server(uncounted: true)), name
+    end
+  end
+
   def test_each_line_has_as_many_columns_as_the_header
     [snapshot, Bontebok::Status::Snapshot.new, snapshot(server: { state: "a,b", tag: "a,\"b" })].each do |look|
       assert_equal Csv.header.count(","), Csv.line(look).count(",")
     end
+  end
+
+  private
+
+  def column(name, **fields)
+    Csv.header.split(",").zip(Csv.line(snapshot(**fields)).split(",", -1)).to_h[name]
   end
 end

@@ -21,6 +21,16 @@ class StatusMackerelTest < Minitest::Test
     TEXT
   end
 
+  # A sum over some of them would be a step in a graph.
+  def test_an_unknown_value_has_no_line
+    { "memory.pss" => { workers: [worker(1), worker(2, pss: nil)] }, "waiting.accept_queue" => { accept_queues: [] },
+      "oldest.oldest" => { waiting: {} }, "waiting.requests" => { waiting: {} },
+      "workers.busy_workers" => { workers: [], server: server(hidden: true) },
+      "workers.idle_workers" => { workers: [], server: server(hidden: true) } }
+      .each { |name, fields| refute_match(/\.#{name}\t/, Mackerel.lines(snapshot(**fields)), name) }
+    assert_match(/^bontebok\.oldest\.oldest\t0\.0\t/, Mackerel.lines(snapshot))
+  end
+
   def test_differences_are_per_minute
     lines = Mackerel.lines(later, snapshot(totals: totals(bytes_out: 1024))).lines
     assert_empty lines.grep_v(LINE)

@@ -51,7 +51,8 @@ module Bontebok
       threads = @facts[:threads] || workers.map { |worker| worker[:threads].size }.max
       { **Status::Notes.serving(@deploys), **@facts.compact,
         pid: @facts[:pid] || @family.pid, mode: mode, state: state, threads: threads, started: @family.started,
-        hidden: @memory.hidden?, trouble: [*@family.troubles(@answered), *@memory.fault] }
+        hidden: @memory.hidden?, uncounted: @memory.uncounted?,
+        trouble: [*@family.troubles(@answered), *@memory.fault] }
     end
 
     # Older versions do not tell it.

@@ -54,9 +54,12 @@ module Bontebok
     # True if workers may serve that no scoreboard shows.
     def hidden? = empty? || missing?("scoreboard", @scoreboards)
 
-    # Differs from that of another server: the files with the totals. Empty: no totals can be read.
+    # True if no totals can be read.
+    def uncounted? = @metrics.empty?
+
+    # Differs from that of another server: the files with the totals. Empty: uncounted.
     def source
-      @metrics.empty? ? [] : @descriptors["totals"].map { |file| file.stat.then { |stat| [stat.dev, stat.ino] } }.sort
+      uncounted? ? [] : @descriptors["totals"].map { |file| file.stat.then { |stat| [stat.dev, stat.ino] } }.sort
     end
 
     # A sentence about what cannot be read, or nil.
@@ -66,7 +69,7 @@ module Bontebok
       lacks = [*("workers" if hidden?), *("totals" if missing?("totals", @metrics))].join(" and ")
       return "the #{lacks} lack those of another version of Bontebok: #{@reason}" unless lacks.empty?
 
-      "the totals of this server cannot be read: no process shows them" if @metrics.empty?
+      "the totals of this server cannot be read: no process shows them" if uncounted?
     end
 
     # See SharedNumbers. nil: with its own scoreboard, a master has its own queue, too.

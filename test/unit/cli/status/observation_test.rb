@@ -18,6 +18,7 @@ class ObservationTest < Support::TestCase
     def draining? = draining == true
     def empty? = false
     def hidden? = false
+    def uncounted? = totals.empty?
   end
   FACTS = { version: "1", pid: 7, state: "serving", generation: 2, workers: 0, mode: "single", threads: 2 }.freeze
 
@@ -79,6 +80,11 @@ class ObservationTest < Support::TestCase
                   "why"], found.server[:trouble]
     assert_equal ["single", nil, Process.pid, 2], found.server.values_at(:mode, :state, :pid, :threads)
     assert_equal({ requests: nil, oldest: nil }, found.waiting)
+  end
+
+  def test_totals_that_were_not_read
+    totals = { counters: {}, names: {}, queue_time: [], service_time: [], ready: { last: 0 }, live: { last: 0 } }
+    assert_equal([true, false], [[], [totals]].map { |found| look(memory(totals: found)).server[:uncounted] })
   end
 
   # An older version, or a system without files in memory.

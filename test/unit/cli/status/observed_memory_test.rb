@@ -40,8 +40,9 @@ class ObservedMemoryTest < Support::TestCase
   def test_totals_that_cannot_be_read
     look({ "scoreboard" => [scoreboard], "totals" => [totals, other_layout] }, [])
     assert_match(/\Athe totals lack those of another version of Bontebok: /, @memory.fault)
-    refute_predicate @memory, :hidden?
+    assert_equal [false, false], [@memory.hidden?, @memory.uncounted?]
     look({ "scoreboard" => [scoreboard], "totals" => [] }, [])
+    assert_predicate @memory, :uncounted?
     assert_equal "the totals of this server cannot be read: no process shows them", @memory.fault
   end
 
