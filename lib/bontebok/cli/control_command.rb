@@ -2,6 +2,7 @@
 
 require_relative "command_line"
 require_relative "server_search"
+require_relative "../status/plain_text"
 require_relative "../system/deadline"
 require_relative "../usage_error"
 
@@ -159,11 +160,13 @@ module Bontebok
       nil # the control socket moves, or the server has ended
     end
 
+    # An application may have written the texts.
     def show(message)
-      print_to($stderr, message["log"]) if message["log"]
-      return unless message["text"]
+      log, text = message.values_at("log", "text").map { |value| Status::PlainText.lines(value.to_s) if value }
+      print_to($stderr, log) if log
+      return unless text
 
-      message["status"].to_i.zero? ? print_line(message["text"]) : print_to($stderr, "bontebok: #{message['text']}\n")
+      message["status"].to_i.zero? ? print_line(text) : print_to($stderr, "bontebok: #{text}\n")
     end
 
     def server_ended

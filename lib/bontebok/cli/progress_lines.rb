@@ -17,8 +17,7 @@ module Bontebok
     end
 
     def draw
-      server = @look.call or return
-      processes = server["processes"].to_h { |process| [process["pid"], process] }
+      processes = processes_of(@look.call) or return
       @former ||= processes.keys
       lines = @former.map { |pid| "worker (pid #{pid}): #{former(processes[pid])}" }
       new = processes.except(*@former)
@@ -34,11 +33,21 @@ module Bontebok
 
     private
 
+    # Returns { pid => process }, or nil. The answer may have other types.
+    def processes_of(server)
+      processes = server["processes"] if server.is_a?(Hash)
+      return unless processes.is_a?(Array)
+
+      processes.grep(Hash).select { |one| one["pid"].is_a?(Integer) }.to_h { |one| [one["pid"], one] }
+    end
+
     # process: nil if the worker has left.
     def former(process)
       return "old, has left" unless process
 
-      process["leaves"] ? "old, finishes #{process['busy']} requests" : "old, serves"
+      return "old, serves" unless process["leaves"]
+
+      "old, finishes #{process['busy'].is_a?(Integer) ? process['busy'] : '?'} requests"
     end
 
     # A line that the terminal breaks could not be erased.

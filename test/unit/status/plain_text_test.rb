@@ -20,6 +20,13 @@ class PlainTextTest < Minitest::Test
      "\u2800", "\ue000"].each { |character| assert_equal "a?b", clean("a#{character}b"), character.dump }
   end
 
+  def test_a_part_of_a_log_keeps_its_lines_and_loses_its_colours
+    part = "\e[1;31merror\e[0m\tcaf\u00e9 \u2714\ufe0f\n  at a.rb\n"
+    assert_equal "error\tcaf\u00e9 \u2714\ufe0f\n  at a.rb\n", lines(part)
+    assert_equal "?[2J?]0;x??2J?a?\n#{"x" * 9000}", lines("\e[2J\e]0;x\a\u009b2J\ra\u202e\n#{"x" * 9000}")
+    assert_equal "a?\u00e9", lines("a\xff\u00e9".b)
+  end
+
   def test_invalid_bytes_are_replaced
     assert_equal "a?b", clean("a\xffb")
     assert_equal "a\u00e4?", clean("a\u00e4\xe2\x82".b)
@@ -39,5 +46,6 @@ class PlainTextTest < Minitest::Test
 
   private
 
+  def lines(text) = Bontebok::Status::PlainText.lines(text)
   def clean(text) = Bontebok::Status::PlainText.clean(text, 20)
 end

@@ -20,7 +20,8 @@ module Bontebok
       @time = Time.now.to_f
       @lanes = @memory.lanes
       @pids = @lanes.map { |lane| lane[:pid] }.uniq
-      @family = ServerFamily.new(server.pid, @pids, @facts[:masters])
+      masters = @facts[:masters]
+      @family = ServerFamily.new(server.pid, @pids, (masters if masters.is_a?(Array)))
       @deploys = events(:deploy)
     end
 

@@ -2,6 +2,7 @@
 
 require_relative "../../sockets/control/watch"
 require_relative "../../start_error"
+require_relative "../../status/plain_text"
 require_relative "../../system/deadline"
 require_relative "observed_memory"
 
@@ -69,7 +70,7 @@ module Bontebok
 
     # The answer is an error.
     def take_older(answer, deadline)
-      raise StartError, answer["text"].to_s unless answer["status"] == UNKNOWN
+      raise StartError, Status::PlainText.lines(answer["text"].to_s) unless answer["status"] == UNKNOWN
 
       connection = @connect.call(deadline)
       connection.write({ command: "status" })
@@ -79,8 +80,9 @@ module Bontebok
       connection&.close
     end
 
+    # A key that is no text is no key of a server.
     def symbols(hash)
-      hash.is_a?(Hash) ? hash.transform_keys(&:to_sym) : {}
+      hash.is_a?(Hash) ? hash.select { |key, _| key.valid_encoding? }.transform_keys(&:to_sym) : {}
     end
   end
 end

@@ -32,7 +32,7 @@ module Bontebok
       write(request)
       loop do
         idle.call until idle.nil? || wait(INTERVAL)
-        yield(message = read || break)
+        yield(message = checked(read || break))
         break if message["status"]
       end
     ensure
@@ -90,6 +90,14 @@ module Bontebok
     end
 
     private
+
+    # The status becomes that of a process.
+    def checked(message)
+      status = message["status"]
+      return message if status.nil? || (status.is_a?(Integer) && status.between?(0, 255))
+
+      raise StartError, "the server at #{@path} sends something else: the status #{status.inspect}"
+    end
 
     def connect(deadline)
       socket = Socket.new(:UNIX, :STREAM)

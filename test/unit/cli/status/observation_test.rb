@@ -103,6 +103,16 @@ class ObservationTest < Support::TestCase
                  found.first[:threads].map { |thread| thread.values_at(:state, :taken) })
   end
 
+  def test_values_of_any_type_that_the_server_tells
+    memory = Bontebok::ObservedMemory.new({})
+    [true, {}, [1], "2", Float::INFINITY, Float::NAN, -1, 2**70, nil].each do |value|
+      facts = %i[masters listeners workers mode state processes].to_h { |key| [key, value] }
+      refute_nil Bontebok::Status::Text.screen(look(memory, { **FACTS, **facts }))
+      told = %w[pid threads busy longest requests errors leaves].to_h { |key| [key, value] }
+      refute_nil Bontebok::Status::Text.screen(look(memory, { **FACTS, processes: [told, { **told, "threads" => 1 }] }))
+    end
+  end
+
   # SEED=N repeats a failure.
   def test_files_with_any_bytes
     skip "no files are shared" if Bontebok::Core::PORTABLE

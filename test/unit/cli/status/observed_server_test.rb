@@ -35,6 +35,17 @@ class ObservedServerTest < Support::TestCase
     assert_equal "the user 7 may not control this server", assert_raises(Bontebok::StartError) { observe }.message
   end
 
+  def test_a_refusal_cannot_control_the_terminal
+    answer({ status: 1, text: "no\e[2J\u202e" })
+    assert_equal "no?[2J?", assert_raises(Bontebok::StartError) { observe }.message
+  end
+
+  def test_a_key_of_any_bytes_in_an_answer
+    answer(%({"version":1,"server":{"\xff":1,"pid":7},"descriptors":[]}\n))
+    observe
+    assert_equal({ pid: 7 }, @observed.facts)
+  end
+
   # A container's pid differs from the pid that the kernel shows here.
   def test_a_server_in_another_namespace_of_pids
     answer({ server: { pid: 1 }, descriptors: [], memory: "no /proc" })
@@ -66,8 +77,10 @@ class ObservedServerTest < Support::TestCase
   def answer(*messages)
     @thread = Thread.new do
       (@kept ||= []).concat(messages.map do |message|
-        @server.accept.tap { |client| client.gets && client.write(Bontebok::ControlMessage.line(message)) }
+        @server.accept.tap { |client| client.gets && client.write(line(message)) }
       end)
     end
   end
+
+  def line(message) = message.is_a?(Hash) ? Bontebok::ControlMessage.line(message) : message
 end
