@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "command_flags"
 require_relative "command_line"
 require_relative "server_search"
 require_relative "../status/plain_text"
@@ -14,7 +15,7 @@ module Bontebok
     FORMATS = %w[text json csv puma mackerel].freeze
     FORM = { "--json" => ["json", true], "--csv" => ["csv", true],
              "--format" => ["format", /\A(?:#{FORMATS.join('|')})\z/] }.freeze
-    # { command => { flag => [key of the request, true, or the pattern of the flag's value] } }
+    # { command => see CommandFlags }
     COMMANDS = {
       "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true],
                     "--supervisor" => ["supervisor", true],
@@ -86,19 +87,7 @@ module Bontebok
 
     # Removes the flags of the command from the arguments. Returns a part of the request.
     def flags(rest)
-      COMMANDS.fetch(@command).each_with_object({}) do |(flag, (key, value)), request|
-        while (place = rest.index(flag))
-          rest.delete_at(place)
-          request[key] = value == true ? true : value_of(flag, value, rest, place)
-        end
-      end
-    end
-
-    def value_of(flag, pattern, rest, place)
-      value = rest.delete_at(place).to_s
-      return value if pattern.match?(value.b)
-
-      raise UsageError, "#{flag} wants another value than #{value.inspect}: #{EXAMPLES.fetch(flag, EXAMPLE)}"
+      CommandFlags.new(COMMANDS.fetch(@command)) { |flag| EXAMPLES.fetch(flag, EXAMPLE) }.take(rest)
     end
 
     def check_canary

@@ -33,6 +33,28 @@ class ControlCommandTest < Support::TestCase
     end
   end
 
+  # As the options of the server.
+  def test_a_flag_may_have_its_value_after_an_equals_sign
+    canary = { "canary" => 2, "for" => 30.0, "max_errors" => 0.015 }
+    [%w[--canary=2 --for=30s --max-errors=1.5%], %w[--canary 2 --for=30s --max-errors 1.5%]].each do |flags|
+      answer({ status: 0 })
+      assert_equal [0, "", ""], run_cli("deploy", *flags)
+      assert_equal canary, @request.slice(*canary.keys)
+    end
+    form = run_cli("status", "--format=yaml")
+    assert_equal run_cli("status", "--format", "yaml"), form
+    assert_match(/--format wants another value than "yaml": /, form.last)
+    assert_match(/--canary wants another value than "": /, run_cli("deploy", "--canary=", "1").last)
+    assert_match(/only one of --json, /, run_cli("status", "--json", "--format=csv").last)
+  end
+
+  def test_a_flag_without_a_value_gets_none
+    { "deploy" => "wait", "stop" => "now", "status" => "json", "restart-workers" => "slowly" }.each do |command, flag|
+      assert_equal [2, "", "bontebok: --#{flag} takes no value\n"], run_cli(command, "--#{flag}=1")
+    end
+    assert_equal [2, "", "bontebok: --wait takes no value\n"], run_cli("deploy", "--wait=")
+  end
+
   def test_an_answer_cannot_control_the_terminal
     answer({ text: "\e]0;x\a\u009b2J\r a\u202eb\tc\nd" }, { log: "\e[1;31merror\e[0m: caf\u00e9 \u2714\ufe0f\n\e[2J" },
            { log: { a: "\e" } }, { status: 0, text: ["\e[2J"] })
