@@ -126,9 +126,10 @@ module Bontebok
 
       connection = ServerSearch.new(@config).connection
       connection.write("command" => "status")
-      return "#{connection.path} runs, but does not respond" unless connection.wait(WAIT)
+      message = connection.read_until(Deadline.new(WAIT))
+      return "#{connection.path} runs, but does not respond" if message == false
 
-      "#{connection.path} runs" if connection.read&.key?("server")
+      "#{connection.path} runs" if message&.key?("server")
     rescue StartError
       nil
     ensure

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "minitest/mock"
+require "timeout"
 require "test_helper"
 require "bontebok/cli/check"
 
@@ -17,6 +18,18 @@ class CheckFaultsTest < Support::TestCase
     out, err = Dir.chdir(temp_dir) { check({ listen: ["bad"], config_file: [path], config_style: ["foo"] }) }
     assert_match(/^config_style +none +default, because the value is wrong$/, out)
     assert_match(/\Abontebok: command line: config_style wants bontebok, puma, .*, not "foo"$/, err)
+  end
+
+  # The server has been stopped in the middle of its answer, or it is another program.
+  def test_half_a_line_of_a_running_server
+    path = "#{temp_dir}/control"
+    server = UNIXServer.new(path)
+    thread = Thread.new { server.accept.tap { |client| client.gets && client.write('{"version":1') } }
+    out, = Timeout.timeout(20) { check({ control: [path], listen: ["127.0.0.1:0"] }) }
+    assert_match(/^a server with the control socket #{path} runs, but does not respond: /, out)
+  ensure
+    thread.value.close
+    server.close
   end
 
   # A configuration file can have a magic comment.

@@ -74,7 +74,7 @@ module Bontebok
 
       connection = @connect.call(deadline)
       connection.write({ command: "status" })
-      @facts = symbols(connection.read.to_h["server"]) if connection.wait(deadline.left)
+      @facts = symbols((connection.read_until(deadline) || {})["server"])
       @memory = ObservedMemory.search(@watch.pid)
     ensure
       connection&.close

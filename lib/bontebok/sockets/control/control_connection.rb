@@ -16,6 +16,8 @@ module Bontebok
     PATIENCE = 2
     # Seconds until a full queue is tried again. The kernel does not tell when it has room.
     PAUSE = 0.05
+    # The most bytes of an answer. A server that sends more is none.
+    LONGEST = 1 << 20
     private_constant :PAUSE
 
     attr_reader :path
@@ -54,6 +56,21 @@ module Bontebok
     # Returns the next message; nil: the server has closed the connection.
     def read
       guard { @socket.gets&.then { |line| ControlMessage.parse(line) } }
+    end
+
+    # Returns the next message; false: the whole of it has not arrived by the deadline; nil: the server has closed the
+    # connection. Nothing else can be read afterwards.
+    def read_until(deadline)
+      received = +""
+      until received.include?("\n")
+        return false unless wait(deadline.left)
+
+        received << guard { @socket.readpartial(ControlMessage::LONGEST) }
+        raise StartError, "the server at #{@path} sends something else" if received.bytesize > LONGEST
+      end
+      guard { ControlMessage.parse(received[/.*/]) }
+    rescue EOFError
+      nil
     end
 
     # Returns bytes that have arrived and the IO objects of descriptors that came with them; ["", []]: nothing has

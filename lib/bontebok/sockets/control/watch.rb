@@ -8,10 +8,6 @@ module Bontebok
   # The command `watch`, as the command line sees it: asks once, and gets the facts and the memory of the server
   # (WatchAnswer is the server's side). The connection stays open, so its end tells that another process must be asked.
   class Watch
-    # The most bytes of an answer. A server that sends more is none.
-    LONGEST = 1 << 20
-    private_constant :LONGEST
-
     # The answer, a Hash, or nil: there is none yet. With "status", the server refuses.
     attr_reader :answer
 
@@ -58,9 +54,9 @@ module Bontebok
 
       @descriptors.concat(descriptors)
       @received << bytes
-      raise StartError, "the server at #{@connection.path} sends something else" if @received.bytesize > LONGEST
+      return take_line if @received.bytesize <= ControlConnection::LONGEST
 
-      take_line
+      raise StartError, "the server at #{@connection.path} sends something else"
     end
 
     def take_line

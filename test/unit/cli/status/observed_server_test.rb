@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "minitest/mock"
+require "timeout"
 require "test_helper"
 require "bontebok/cli/status/observation"
 require "bontebok/cli/status/observed_server"
@@ -28,6 +29,12 @@ class ObservedServerTest < Support::TestCase
     found = Bontebok::Observation.new(@observed).snapshot
     assert_equal ["serving", "single", 1, 2], [*found.server.values_at(:state, :mode), found.busy, found.threads]
     assert_match(/cannot be read: no process shows them/, found.server[:trouble].first)
+  end
+
+  def test_half_a_line_of_an_older_server
+    answer({ status: 2, text: "unknown command" }, '{"version":1')
+    Bontebok::ObservedMemory.stub(:search, Bontebok::ObservedMemory.new({})) { within(10) { observe } }
+    refute_predicate @observed, :answered?
   end
 
   def test_a_refusal_ends_the_command
@@ -68,6 +75,8 @@ class ObservedServerTest < Support::TestCase
   end
 
   private
+
+  def within(seconds, &block) = Timeout.timeout(seconds, &block)
 
   def observe
     @observed = Bontebok::ObservedServer.new { |deadline| Bontebok::ControlConnection.new(@path, deadline) }
