@@ -2,7 +2,8 @@
 
 module Bontebok
   module Status
-    # Numbers as people read them. "-" means that the number is not known.
+    # Numbers as people read them. "-" means that the number is not known. A bound is where the text is rounded up to
+    # the next unit or digit: 0.9995 s is no "1000 ms".
     module Units
       MINUTE = 60
       HOUR = 60 * MINUTE
@@ -14,9 +15,9 @@ module Bontebok
         # A duration that people compare: "0.03 ms", "12 ms", "11.5 s", "8 min".
         def duration(seconds)
           return "-" unless seconds
-          return "#{milliseconds(seconds * 1000)} ms" if seconds < 1
+          return "#{milliseconds(seconds * 1000)} ms" if seconds < 0.9995
 
-          seconds < 100 ? format("%.1f s", seconds) : age(seconds)
+          seconds < 99.95 ? format("%.1f s", seconds) : age(seconds)
         end
 
         # A duration in whole units, rounded down: "11 s", "8 min", "3 days".
@@ -33,17 +34,17 @@ module Bontebok
           return "0" if per_second.zero?
           return "<0.1" if per_second < 0.1
 
-          per_second < 10 ? format("%.1f", per_second) : per_second.round.to_s
+          per_second < 9.95 ? format("%.1f", per_second) : per_second.round.to_s
         end
 
         def memory(bytes)
           return "-" unless bytes
 
           power = 0
-          power += 1 while bytes >= 10_000 * (KILO**power) && power < MEMORY.size - 1
+          power += 1 while bytes >= 9999.5 * (KILO**power) && power < MEMORY.size - 1
           power = [power, 2].max # small numbers in MB too, so that people can compare them
           amount = bytes.fdiv(KILO**power)
-          format(amount < 10 ? "%.1f %s" : "%.0f %s", amount, MEMORY[power])
+          format(amount < 9.95 ? "%.1f %s" : "%.0f %s", amount, MEMORY[power])
         end
 
         # share: 1.0 is 100 %.

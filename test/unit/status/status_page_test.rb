@@ -3,6 +3,7 @@
 require "test_helper"
 require "bontebok/sockets/shared/total_names"
 require "bontebok/status/snapshot"
+require "bontebok/status/units"
 
 # docs/STATUS.md has each cause and each counter.
 class StatusPageTest < Minitest::Test
@@ -18,6 +19,14 @@ class StatusPageTest < Minitest::Test
     assert_empty(causes.reject { |cause| PAGE.include?(cause) })
     described = PAGE.scan(/^\| (#{CAUSE})/).flatten.grep_v(/\AALL N/)
     assert_empty(described.reject { |cause| rules.include?(cause) })
+  end
+
+  def test_the_durations_of_the_screen_are_written_as_the_command_writes_them
+    found = PAGE[/^```text\n.*?^```/m].scan(/(?:thread \d|oldest|waited|p50|p99) +(([\d.]+) (m?s))\b/)
+    assert_operator found.size, :>, 5
+    found.each do |text, number, unit|
+      assert_equal text, Bontebok::Status::Units.duration(number.to_f / (unit == "s" ? 1 : 1000))
+    end
   end
 
   def test_each_counter

@@ -13,6 +13,15 @@ class UnitsTest < Minitest::Test
       259_200.5 => "3 days" }.each { |seconds, text| assert_equal text, Units.duration(seconds), seconds.inspect }
   end
 
+  def test_rounding_changes_no_unit
+    { 0.9994 => "999 ms", 0.9996 => "1.0 s", 99.94 => "99.9 s", 99.97 => "99 s", 0.009949 => "9.9 ms" }
+      .each { |seconds, text| assert_equal text, Units.duration(seconds) }
+    { 9.94 => "9.9", 9.96 => "10", 0.099 => "<0.1" }.each { |rate, text| assert_equal text, Units.rate(rate) }
+    { (9.96 * (1 << 20)).to_i => "10 MB", (9999.7 * (1 << 20)).to_i => "9.8 GB" }
+      .each { |bytes, text| assert_equal text, Units.memory(bytes) }
+    { 0.0994 => "9.9 %", 0.0996 => "10 %" }.each { |share, text| assert_equal text, Units.percent(share) }
+  end
+
   def test_ages_are_rounded_down
     { nil => "-", 11.9 => "11 s", 119.9 => "119 s", 120 => "2 min", 7199 => "119 min", 7200 => "2 h",
       172_799 => "47 h", 172_800 => "2 days" }.each { |seconds, text| assert_equal text, Units.age(seconds) }

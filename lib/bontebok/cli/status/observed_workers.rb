@@ -6,9 +6,10 @@ require_relative "../../system/proc/process_threads"
 
 module Bontebok
   # The workers of a snapshot (Status::Snapshot), from the server's memory and from /proc. Many or large processes take
-  # long to read. So the time is limited, and the other values are nil.
+  # long to read. So after some time no read begins, and the other values are nil.
   class ObservedWorkers
-    # Seconds for the threads, and for all.
+    # Seconds after which no read of a thread begins, and none of the memory. The read of one very large process can take
+    # longer.
     THREADS = 0.015
     ALL = 0.02
     # Threads that read the memory of processes, besides the calling one.
