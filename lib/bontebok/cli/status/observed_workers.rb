@@ -8,8 +8,8 @@ module Bontebok
   # The workers of a snapshot (Status::Snapshot), from the server's memory and from /proc. Many or large processes take
   # long to read. So after some time no read begins, and the other values are nil.
   class ObservedWorkers
-    # Seconds after which no read of a thread begins, and none of the memory. The read of one very large process can take
-    # longer.
+    # Seconds after which no thread is read any more, and after which no memory is. The read of the memory of one very
+    # large process can take longer.
     THREADS = 0.015
     ALL = 0.02
     # Threads that read the memory of processes, besides the calling one.
