@@ -20,8 +20,7 @@ module Bontebok
       @time = Time.now.to_f
       @lanes = @memory.lanes
       @pids = @lanes.map { |lane| lane[:pid] }.uniq
-      masters = @facts[:masters]
-      @family = ServerFamily.new(server.pid, @pids, (masters if masters.is_a?(Array)))
+      @family = ServerFamily.new(server.pid, @pids, @facts[:masters])
       @deploys = events(:deploy)
     end
 
