@@ -11,8 +11,9 @@ require_relative "server_family"
 module Bontebok
   # Looks at a server once: makes a Status::Snapshot from its answer, its memory, /proc and the kernel's queues.
   class Observation
-    # server: ObservedServer.
-    def initialize(server)
+    # server: ObservedServer. seconds: see ObservedWorkers.
+    def initialize(server, seconds = ObservedWorkers::PERSON)
+      @seconds = seconds
       @facts = server.facts
       @memory = server.memory
       @answered = server.answered?
@@ -44,7 +45,7 @@ module Bontebok
     def workers
       return ProcessesTold.new(@facts[:processes]).to_a if @memory.empty? && @facts[:processes]
 
-      ObservedWorkers.new(@lanes, @memory.counted, @family).to_a
+      ObservedWorkers.new(@lanes, @memory.counted, @family, @seconds).to_a
     end
 
     def server(workers)

@@ -8,19 +8,22 @@ module Bontebok
   # The workers of a snapshot (Status::Snapshot), from the server's memory and from /proc. Many or large processes take
   # long to read. So after some time no read begins, and the other values are nil.
   class ObservedWorkers
-    # Seconds after which no thread is read any more, and after which no memory is. The read of the memory of one very
+    # Seconds after which no read begins, for a person who waits and for a program. The read of the memory of one very
     # large process can take longer.
-    THREADS = 0.015
-    ALL = 0.02
+    PERSON = 0.02
+    PROGRAM = 0.5
+    # The part of this time for the threads.
+    THREADS = 0.75
     # Threads that read the memory of processes, besides the calling one.
     READERS = 3
-    private_constant :THREADS, :ALL, :READERS
+    private_constant :THREADS, :READERS
 
-    # lanes, counted: see SharedNumbers. family: ServerFamily.
-    def initialize(lanes, counted, family)
+    # lanes, counted: see SharedNumbers. family: ServerFamily. seconds: PERSON or PROGRAM.
+    def initialize(lanes, counted, family, seconds)
       @lanes = lanes
       @counted = counted
       @family = family
+      @seconds = seconds
       @began = now
     end
 
@@ -45,7 +48,7 @@ module Bontebok
       pairs = workers.flat_map { |worker| worker[:threads].map { |thread| [worker[:pid], thread] } }
       pairs = pairs.select { |_, thread| thread[:tid] && thread[:state] == "request" }
       pairs.sort_by { |_, thread| -(thread[:taken] || 0) }.each do |pid, thread|
-        break if now - @began > THREADS
+        break if now - @began > THREADS * @seconds
 
         add_thread(pid, thread)
       end
@@ -85,7 +88,7 @@ module Bontebok
     end
 
     def read_memory(left)
-      while now - @began < ALL && (worker, process = left.shift)
+      while now - @began < @seconds && (worker, process = left.shift)
         worker[:pss] = process.pss
       end
     end

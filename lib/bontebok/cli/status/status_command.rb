@@ -43,7 +43,7 @@ module Bontebok
 
     def once
       print(Status::Csv.header) if @format == "csv"
-      print(form(Observation.new(@server).snapshot, nil))
+      print(form(observation.snapshot, nil))
       @server.answered? ? 0 : 1
     end
 
@@ -60,14 +60,18 @@ module Bontebok
 
     def look(screen)
       ask_again if @server.stale?
-      observation = Observation.new(@server)
-      if @server.answered? && @fingerprint && @fingerprint != observation.fingerprint
+      found = observation
+      if @server.answered? && @fingerprint && @fingerprint != found.fingerprint
         ask_again
-        observation = Observation.new(@server)
+        found = observation
       end
-      @fingerprint = observation.fingerprint
-      snapshot = observation.snapshot
-      show(snapshot, @earlier.before(snapshot, observation.source), screen)
+      @fingerprint = found.fingerprint
+      snapshot = found.snapshot
+      show(snapshot, @earlier.before(snapshot, found.source), screen)
+    end
+
+    def observation
+      Observation.new(@server, @format == "text" ? ObservedWorkers::PERSON : ObservedWorkers::PROGRAM)
     end
 
     def show(snapshot, earlier, screen)

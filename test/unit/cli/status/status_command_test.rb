@@ -17,6 +17,7 @@ class StatusCommandTest < Minitest::Test
 
   def test_a_look_is_compared_with_the_one_before
     assert_equal [nil, 100.0, 50.0], rates(look(0, 0), look(1, 100), look(3, 200))
+    assert_equal Bontebok::ObservedWorkers::PROGRAM, @seconds # a screen has less time
   end
 
   # Its totals are 0, and the next look would have all responses since the start of the server.
@@ -50,7 +51,9 @@ class StatusCommandTest < Minitest::Test
 
   def follow(looks)
     Bontebok::ObservedServer.stub(:new, Server.new(false, true)) do
-      Bontebok::Observation.stub(:new, ->(_) { looks.shift }) { Bontebok::StatusCommand.new("csv", follow: true).run }
+      Bontebok::Observation.stub(:new, ->(_, seconds) { (@seconds = seconds) && looks.shift }) do
+        Bontebok::StatusCommand.new("csv", follow: true).run
+      end
     end
   end
 
