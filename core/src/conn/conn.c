@@ -136,7 +136,7 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
         bool flushing = conn->state == BB_CONN_FLUSH, disk = bb__conn_waits_for_disk(conn);
         uint64_t file = bb__conn_file_left(conn);
         int code = bb__conn_flush(conn, context);
-        /* The lane has counted what was sent before the end of the request. */
+        /* The lane has counted the bytes that left before the request ended. */
         if (flushing && file > 0)
             bb__count(&context->counts, BB_COUNT_BYTES_OUT, file - bb__conn_file_left(conn));
         if (code == BB_EGONE) return BB_CONN_CLOSE;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most lanes that a file is for. One with more is damaged: to read it would take gigabytes. */
+/* The most lanes of a file. A file with more is damaged, and its reader would need gigabytes. */
 #define BB_MEMORY_FILE_LANES 4096
 
 /* Opens an empty file. Returns the descriptor, which is close-on-exec, or -1 with errno. */

@@ -131,7 +131,7 @@ static void test_no_count_of_blocks_leads_out_of_the_file(void **state)
     }
 }
 
-/* To read its blocks would take gigabytes of memory. */
+/* Its reader would need gigabytes of memory. */
 static void test_a_file_for_too_many_lanes_is_refused(void **state)
 {
     (void)state;

@@ -108,7 +108,7 @@ static void test_a_file_of_another_size_is_refused(void **state)
 }
 
 /* A process may have overwritten everything behind the layout. */
-/* To read its slots would take gigabytes of memory. */
+/* Its reader would need gigabytes of memory. */
 static void test_a_file_for_too_many_lanes_is_refused(void **state)
 {
     (void)state;

@@ -14,7 +14,7 @@ module Bontebok
         def asleep?(thread) = %w[S D].include?(thread[:run])
         def runs?(thread) = thread[:run] == "R"
 
-        # Nobody knows for what the thread waits: this user may not see it, or there was no time to read it.
+        # It is not known what the thread waits for: this user may not see it, or there was no time to read it.
         def unknown?(thread) = thread[:run].nil? || (thread[:kernel].nil? && !runs?(thread))
 
         # The thread waits for a lock or a condition.

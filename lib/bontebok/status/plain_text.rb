@@ -15,7 +15,7 @@ module Bontebok
       WIDEST = 4
       # Colours and the like (SGR).
       COLOUR = /\e\[[\d;:]*m/
-      # What must not be in a text of several lines. Marks that choose the form of a character may be there.
+      # These characters become "?" in a text of several lines. Marks that choose the form of a character may be there.
       STEERING = /[[:cntrl:]\u2028-\u202e\u2066-\u2069&&[^\n\t]]/
       private_constant :PLAIN, :HARMFUL, :INVISIBLE, :WIDEST, :COLOUR, :STEERING
 
