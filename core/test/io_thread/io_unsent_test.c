@@ -86,12 +86,8 @@ static char path[TEMPORARY_PATH];
 
 static void app_sends_a_file_and_reads(struct host *host, const struct bb_request *request)
 {
-    int fd;
-    uint64_t size;
     (void)request;
-    host_fields(host, 200);
-    assert_int_equal(bb_file_open(host->lane, path, &fd, &size), BB_OK);
-    assert_int_equal(bb_reply_file(host->lane, fd, size), BB_OK);
+    host_send_file(host, path);
     read_whole_body(host);
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
     let_io_thread_look();

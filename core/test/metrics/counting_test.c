@@ -237,12 +237,8 @@ static char path[TEMPORARY_PATH];
 
 static void app_file(struct host *host, const struct bb_request *request)
 {
-    int fd;
-    uint64_t size;
     (void)request;
-    host_fields(host, 200);
-    assert_int_equal(bb_file_open(host->lane, path, &fd, &size), BB_OK);
-    assert_int_equal(bb_reply_file(host->lane, fd, size), BB_OK);
+    host_send_file(host, path);
     assert_int_equal(bb_reply_end(host->lane), BB_OK);
 }
 

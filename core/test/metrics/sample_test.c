@@ -288,7 +288,7 @@ static void check_load(const char *name, uint64_t (*time)(void), uint64_t gap)
     end();
 }
 
-/* The requests before it were not counted: their bodies were rejected. */
+/* The host has not ended the requests before it. */
 static void test_a_long_request_begins_at_the_last_measurement(void **state)
 {
     (void)state;

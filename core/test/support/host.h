@@ -63,6 +63,16 @@ static inline void host_respond(struct host *host, int status, const char *body,
         bb_reply_abort(host->lane);
 }
 
+/* Responds with a file. The caller ends the request. */
+static inline void host_send_file(struct host *host, const char *path)
+{
+    int fd;
+    uint64_t size;
+    host_fields(host, 200);
+    assert_int_equal(bb_file_open(host->lane, path, &fd, &size), BB_OK);
+    assert_int_equal(bb_reply_file(host->lane, fd, size), BB_OK);
+}
+
 static inline void read_body(const struct bb_request *request, char *to)
 {
     if (request->body_length == 0) return;

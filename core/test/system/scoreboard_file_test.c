@@ -107,7 +107,6 @@ static void test_a_file_of_another_size_is_refused(void **state)
         assert_int_equal(attach_to((off_t)wrong[i]), BB_ELAYOUT);
 }
 
-/* A process may have overwritten everything behind the layout. */
 /* Its reader would need gigabytes of memory. */
 static void test_a_file_for_too_many_lanes_is_refused(void **state)
 {
@@ -122,6 +121,7 @@ static void test_a_file_for_too_many_lanes_is_refused(void **state)
     assert_int_equal(errno, EFBIG);
 }
 
+/* A process may have overwritten everything behind the layout. */
 static void test_a_file_that_uses_more_slots_than_it_has_shows_its_own(void **state)
 {
     (void)state;

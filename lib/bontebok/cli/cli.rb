@@ -126,7 +126,8 @@ module Bontebok
       ServeCommand.run(@argv, command_line)
     end
 
-    # Only the files of one command are loaded. Nearly all that they allocate stays, so a collection would free nothing.
+    # Only the files of one command are loaded. Nearly all that they allocate stays. After Bundler's setup, the
+    # collections would take a twentieth of the CPU time of a start and stop.
     def load(file)
       disabled = GC.disable
       require_relative file

@@ -8,8 +8,8 @@ module Bontebok
   # The workers of a snapshot (Status::Snapshot), from the server's memory and from /proc. Many or large processes take
   # long to read. So after some time no read begins, and the other values are nil.
   class ObservedWorkers
-    # Seconds after which no read begins: for a person, who waits, and for a program. The read of the memory of one very
-    # large process can take longer.
+    # Seconds after which no read begins. A person waits for the screen, a program has more time. The read of the memory
+    # of one very large process can take longer.
     PERSON = 0.02
     PROGRAM = 0.5
     # The part of this time for the threads.
