@@ -21,6 +21,7 @@
 #include "bontebok_body.h"
 #include "bontebok_file.h"
 #include "bontebok_metrics.h"
+#include "bontebok_public.h"
 #include "bontebok_scoreboard.h"
 #include "bontebok_settings.h"
 #include "bontebok_stream.h"

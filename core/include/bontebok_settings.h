@@ -52,7 +52,8 @@ enum bb_setting_kind {
  * trusted_proxies: at most 128, separated by spaces. access_log: target of the access
  * log, see below; empty: no log. health_paths: separated by spaces, see max_queue (bontebok.h). ready_path,
  * live_path: see bontebok_scoreboard.h; empty: off. x_sendfile: see bb_reply_named_file(); empty: off.
- * unbuffered_bodies: paths separated by spaces, see bb_request_read(). */
+ * unbuffered_bodies: paths separated by spaces, see bb_request_read(). public: directories, one per line, see
+ * bb_public_open(); empty: none. public_headers: one per line: "/PREFIX NAME: VALUE". */
 #define BB_SETTINGS_TEXT(X)                                                                                  \
     X(spool_dir, 256, "/tmp")                                                                                \
     X(server_name, 64, "")                                                                                   \
@@ -63,7 +64,9 @@ enum bb_setting_kind {
     X(ready_path, 256, "")                                                                                   \
     X(live_path, 256, "")                                                                                    \
     X(x_sendfile, 1024, "")                                                                                  \
-    X(unbuffered_bodies, 1024, "")
+    X(unbuffered_bodies, 1024, "")                                                                           \
+    X(public, 4096, "")                                                                                      \
+    X(public_headers, 4096, "")
 
 struct bb_settings {
 #define BB_SETTING_NUMBER(name, kind, default_value) uint64_t name;

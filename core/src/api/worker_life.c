@@ -168,3 +168,9 @@ int bb_worker_free(struct bb_worker *worker)
     free(worker);
     return BB_OK;
 }
+
+int bb_worker_public(struct bb_worker *worker, const struct bb_public *pub)
+{
+    (void)worker, (void)pub;
+    return BB_OK;
+}

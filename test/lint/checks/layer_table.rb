@@ -15,16 +15,18 @@ module Lint
     CORE = {
       base: Layer.new(may: %i[], libc: PURE_LIBC),
       http: Layer.new(may: %i[base], libc: PURE_LIBC),
+      representation: Layer.new(may: %i[base http], libc: PURE_LIBC),
       log: Layer.new(may: %i[base], libc: PURE_LIBC),
       sockets: Layer.new(may: %i[base]),
       metrics: Layer.new(may: %i[base]),
       system: Layer.new(may: %i[base log sockets metrics]),
-      conn: Layer.new(may: %i[base http log sockets metrics system], never: %w[sockets/poller.h]),
-      worker: Layer.new(may: %i[base http log sockets metrics system conn]),
-      lane: Layer.new(may: %i[base http log sockets metrics system conn worker]),
-      stream: Layer.new(may: %i[base http log sockets metrics system conn worker lane]),
-      io_thread: Layer.new(may: %i[base http log sockets metrics system conn worker lane]),
-      api: Layer.new(may: %i[base http log sockets metrics system conn worker lane stream io_thread])
+      files: Layer.new(may: %i[base http representation system]),
+      conn: Layer.new(may: %i[base http representation log sockets metrics system files], never: %w[sockets/poller.h]),
+      worker: Layer.new(may: %i[base http representation log sockets metrics system files conn]),
+      lane: Layer.new(may: %i[base http representation log sockets metrics system files conn worker]),
+      stream: Layer.new(may: %i[base http representation log sockets metrics system files conn worker lane]),
+      io_thread: Layer.new(may: %i[base http representation log sockets metrics system files conn worker lane]),
+      api: Layer.new(may: %i[base http representation log sockets metrics system files conn worker lane stream io_thread])
     }.freeze
 
     # For each directory of lib/bontebok: the directories whose files it may require. Every file may require the files
