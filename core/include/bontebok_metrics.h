@@ -99,7 +99,9 @@ void bb_metrics_note(struct bb_metrics *metrics, enum bb_note_kind kind, const c
     X(ACCEPTED, "accepted")   /* connections */                                                              \
     X(PASSED_ON, "passed_on") /* connections that went to the shared queue */                                \
     X(GC_RUNS, "gc_runs")                                                                                    \
-    X(GC_TIME, "gc_time") /* us */
+    X(GC_TIME, "gc_time") /* us */                                                                           \
+    X(FILES, "files")     /* responses whose body is a file of public, also 304, 206 and so on; they are in  \
+                             the classes too */
 
 enum bb_counter {
 #define BB_COUNTER_ENUM(code, name) BB_COUNT_##code,

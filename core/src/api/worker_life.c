@@ -148,6 +148,8 @@ int bb_worker_free(struct bb_worker *worker)
     if (!worker) return BB_OK;
     bool inert = bb__worker_is_inert(worker);
     if (!bb__io_stop(bb__io_of(worker))) return BB_AGAIN;
+    if (!inert && !bb__file_cache_stop(worker->files)) return BB_AGAIN;
+    bb__file_cache_free(worker->files, inert);
     for (struct bb__queued *queued; (queued = worker->queued.first); free(queued)) {
         worker->queued.first = queued->next;
         (inert ? bb__sock_abandon : bb__sock_close)(queued->fd);
@@ -171,6 +173,9 @@ int bb_worker_free(struct bb_worker *worker)
 
 int bb_worker_public(struct bb_worker *worker, const struct bb_public *pub)
 {
-    (void)worker, (void)pub;
+    if (!pub || bb__worker_is_inert(worker)) return BB_OK;
+    worker->files = bb__file_cache_new(pub, worker->room.reserve);
+    if (!worker->files) return BB_ENOMEM;
+    worker->limits.counts_time = true; /* the I/O thread sends files while all lanes are busy */
     return BB_OK;
 }

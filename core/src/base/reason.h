@@ -75,6 +75,7 @@
     X(UNWATCHED, "unwatched", 0, BY_SERVER,                                                                  \
       "the poller failed: a connection cannot be watched, and is reset")                                     \
     X(UNSENT, "unsent", 0, BY_SERVER, "shared queue: a request cannot be passed on")                         \
+    X(SLOW_DISK, "slow_disk", 503, BY_SERVER, "public: the disk has not found a file within write_timeout")  \
     X(FILE_SHORTER, "file_shorter", 0, BY_SERVER,                                                            \
       "a file became shorter while it was sent: its connection is reset")                                    \
     X(FILE_UNREADABLE, "file_unreadable", 0, BY_SERVER,                                                      \

@@ -134,4 +134,13 @@
  * could use already waits that long. */
 #define BB_GATHER_TIME 1000
 
+/* ---- files of `public` (lane.c) ---- */
+
+/* A lane sends files while it looks for a request of the host. After so many files, or so many us, it returns
+ * to the host, which may have signals to handle and other threads to run. Too small: Ruby's lock is released
+ * and taken more often, which takes about 1 us. Too large: a signal, or a thread that computes, waits longer.
+ */
+#define BB_FILES_IN_A_ROW 16
+#define BB_FILES_TIME     1000
+
 #endif

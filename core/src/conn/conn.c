@@ -2,6 +2,7 @@
  * the states. */
 #include "conn/conn_body.h"
 #include "conn/conn_probe.h"
+#include "conn/conn_public.h"
 
 #include <stdlib.h>
 
@@ -85,6 +86,21 @@ bool bb__conn_parse_again(struct bb__conn *conn, struct bb__conn_context *contex
                           context->fields, &context->head, &conn->head.len) == BB_OK;
 }
 
+/* context->head is the complete head. */
+static enum bb__conn_next begin_request(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    enum bb__conn_next next;
+    if (context->files && bb__conn_send_public(conn, context, &next)) return next;
+    if (!context->head.chunked && context->head.content_length == 0) return bb__conn_serve(conn, context);
+    return bb__conn_begin_body(conn, context);
+}
+
+/* The disk may have answered. */
+static enum bb__conn_next look_again(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    return bb__conn_parse_again(conn, context) ? begin_request(conn, context) : BB_CONN_CLOSE;
+}
+
 enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_context *context)
 {
     int code = parse_head(conn, context);
@@ -96,8 +112,7 @@ enum bb__conn_next bb__conn_advance(struct bb__conn *conn, struct bb__conn_conte
     bb__conn_note_method(conn, context);
     if (code != BB_OK) return bb__conn_reject(conn, context, (enum bb__reason)code, 0);
     if (context->has_probes && bb__conn_is_probe(context)) return bb__conn_answer_probe(conn, context);
-    if (!context->head.chunked && context->head.content_length == 0) return bb__conn_serve(conn, context);
-    return bb__conn_begin_body(conn, context);
+    return begin_request(conn, context);
 }
 
 /* ---- reading ---- */
@@ -155,6 +170,8 @@ enum bb__conn_next bb__conn_on_ready(struct bb__conn *conn, struct bb__conn_cont
         return read_body(conn, context);
     case BB_CONN_LINGER:
         return bb__conn_on_lingering(conn, context);
+    case BB_CONN_LOOK:
+        return events & BB_INTEREST_TROUBLE ? BB_CONN_CLOSE : BB_CONN_WAIT;
     default:
         return BB_CONN_WAIT;
     }
@@ -176,6 +193,7 @@ static enum bb__conn_next read_whole_head(struct bb__conn *conn, struct bb__conn
 /* The thread may have been busy for longer than the timeout, so input that has come is handled first. */
 enum bb__conn_next bb__conn_on_timeout(struct bb__conn *conn, struct bb__conn_context *context)
 {
+    if (conn->state == BB_CONN_LOOK) return look_again(conn, context);
     bool head_begun = conn->state == BB_CONN_HEAD && bb__buf_len(&conn->in) > 0;
     enum bb__conn_next next = head_begun
                                   ? read_whole_head(conn, context)

@@ -4,7 +4,10 @@
  *
  *     HEAD    -> SERVED  the request is complete
  *             -> BODY    the head is complete, the body is not
- *             -> FLUSH   rejected
+ *             -> LOOK    the head is complete, and the disk is asked for a file of `public`
+ *             -> FLUSH   rejected, or the core responds with a file
+ *     LOOK    -> SERVED  there is no such file
+ *             -> FLUSH   rejected, or the core responds with the file
  *     BODY    -> SERVED  the request is complete
  *             -> FLUSH   rejected, for example because the client is too slow
  *     SERVED  -> FLUSH   the response is complete
@@ -48,6 +51,7 @@ struct bb__source {
 enum bb__conn_state {
     BB_CONN_HEAD,   /* idle, or in the middle of a head */
     BB_CONN_BODY,   /* the head is complete and stays in `in`; the body goes to the spool */
+    BB_CONN_LOOK,   /* the head is complete and stays in `in`; a file is looked up (conn_public.c) */
     BB_CONN_SERVED, /* a request waits for a lane, or the host has it; only an unbuffered body is incomplete
                      */
     BB_CONN_FLUSH,  /* the response is complete; the client has not taken all of it */
@@ -94,6 +98,7 @@ struct bb__conn {
     struct bb__conn_file *file; /* the rest of the response, which follows those bytes; NULL: none */
     uint64_t served;            /* complete requests so far */
     uint64_t linger_began;      /* ms, when LINGER began */
+    uint64_t look_since;        /* ms, when LOOK began */
 
     struct {
         size_t len;    /* bytes of the current request's head */
@@ -178,6 +183,7 @@ static inline enum bb__conn_end bb__conn_end_of(const struct bb__conn *conn)
 
 struct bb__access_log;
 struct bb__conn_admission;
+struct bb__file_cache;
 struct bb__h1_error;
 struct bb__reports;
 
@@ -202,7 +208,11 @@ struct bb__conn_context {
     const struct bb__conn_admission *admission; /* NULL: no limits on waiting requests */
     const uint16_t *ports;                      /* by listener number; 0: no port */
     const uint64_t *addresses;                  /* by listener number: bb__sock_address() */
-    const uint64_t *listeners; /* one bit per listener number; constant after the first lane was made */
+    const uint64_t *listeners;    /* one bit per listener number; constant after the first lane was made */
+    struct bb__file_cache *files; /* the files of `public`; NULL: none */
+    struct bb__buf answer;        /* conn_public.c: the head and the body of a small file */
+    unsigned files_sent;          /* responses with a file so far */
+    uint64_t crowded_until; /* ms; until then responses end their connections, to make room (lane_room.c) */
     uint64_t read_at; /* us, the value for ready_at of requests that are read now; 0: they need not wait */
     uint8_t group;    /* enum bb__group: messages for another group are sent back */
     bool draining;    /* the worker is to end gracefully */
@@ -245,6 +255,7 @@ static inline void bb__conn_excuse(struct bb__conn *conn, uint64_t from, uint64_
     conn->upload.progress = bb__excused(conn->upload.progress, from, now);
     conn->unsent.progress = bb__excused(conn->unsent.progress, from, now);
     conn->linger_began = bb__excused(conn->linger_began, from, now);
+    conn->look_since = bb__excused(conn->look_since, from, now);
     if (conn->state == BB_CONN_SERVED) return;
     if (bb__conn_has_unsent(conn)) conn->unsent.since = bb__excused(conn->unsent.since, from, now);
     if (bb__conn_waits_for_disk(conn))
@@ -364,6 +375,10 @@ enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_contex
 enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
                                         const struct bb__h1_error *error);
 
+/* Whether the connection of a request to which the core itself responds may stay open. context->head is its
+ * head. */
+bool bb__conn_may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context);
+
 /* In conn_admission.c: returns when the complete request began to wait, in us; 0: no complete request
  * waits. */
 uint64_t bb__conn_waits_since(const struct bb__conn *conn);
@@ -371,6 +386,11 @@ uint64_t bb__conn_waits_since(const struct bb__conn *conn);
 /* In conn_log.c: writes the access log's line for a rejected request, which must still be in `in`. */
 void bb__conn_log_rejected(const struct bb__conn *conn, struct bb__conn_context *context,
                            const struct bb__h1_error *error);
+
+/* In conn_log.c: writes the access log's line for a request for a file. head: of the response. began: us; 0:
+ * the duration is unknown. */
+void bb__conn_log_file(const struct bb__conn *conn, struct bb__conn_context *context, int status,
+                       uint64_t body_length, struct bb_slice head, uint64_t began);
 
 /* In conn_log.c: writes the access log's line for a request that is past request_timeout. duration: us since
  * the request came. */

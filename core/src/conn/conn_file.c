@@ -1,5 +1,6 @@
 /* conn_file.c: see conn_file.h. */
 #include "conn/conn_report.h"
+#include "files/file_entry.h"
 #include "sockets/sigpipe.h"
 #include "system/file_source.h"
 
@@ -7,14 +8,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#if __has_include(<sys/random.h>)
+#include <sys/random.h> /* macOS declares getentropy() here, other systems in unistd.h */
+#endif
+
+/* Bytes. A smaller body is copied behind the head. */
+#define SMALL_MAX (16 * 1024)
+
 /* One call of bb__conn_file_send() sends at most this many slices. Then other connections come first. */
 #define SLICES_MAX 2
 
-int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_body *body)
+int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_entry *entry,
+                         struct bb__file_body *body)
 {
     conn->file = malloc(sizeof *conn->file);
     if (!conn->file) return BB_ENOMEM;
-    *conn->file = (struct bb__conn_file){.fd = fd, .body = *body};
+    *conn->file = (struct bb__conn_file){.fd = fd, .entry = entry, .body = *body};
+    if (entry) bb__file_entry_use(entry);
     body->text = (struct bb__buf){0};
     bb__sigpipe_prepare();
     return BB_OK;
@@ -23,10 +33,49 @@ int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_body *bo
 void bb__conn_file_drop(struct bb__conn *conn)
 {
     if (!conn->file) return;
-    (void)close(conn->file->fd);
+    if (conn->file->entry)
+        bb__file_entry_release(conn->file->entry);
+    else
+        (void)close(conn->file->fd);
     bb__buf_free(&conn->file->body.text);
     free(conn->file);
     conn->file = NULL;
+}
+
+/* ---- small bodies ---- */
+
+static bool copy_piece(char *to, int fd, const char *bytes, const struct bb__file_piece *piece)
+{
+    if (piece->len == 0) return true;
+    if (!bytes) return bb__file_source_read_cached(fd, piece->first, to, piece->len);
+    bb__put(to, bytes + piece->first, piece->len);
+    return true;
+}
+
+bool bb__conn_file_copy(struct bb__buf *to, int fd, const char *bytes, const struct bb__file_body *body)
+{
+    const char *text = bb__buf_bytes(&body->text);
+    if ((!bytes && body->length > SMALL_MAX) || bb__buf_reserve(to, body->length) != BB_OK) return false;
+    char *at = to->data + to->end;
+    for (unsigned i = 0; i < body->count; i++) {
+        const struct bb__file_piece *piece = &body->pieces[i];
+        if (piece->text_len > 0) {
+            at = bb__put(at, text, piece->text_len);
+            text += piece->text_len;
+        }
+        if (!copy_piece(at, fd, bytes, piece)) return false;
+        at += piece->len;
+    }
+    to->end += body->length;
+    return true;
+}
+
+void bb__conn_file_make_boundary(char boundary[BB_BOUNDARY_LEN])
+{
+    unsigned char bytes[BB_BOUNDARY_LEN / 2] = {0};
+    (void)!getentropy(bytes, sizeof bytes);
+    for (size_t i = 0; i < BB_BOUNDARY_LEN; i++)
+        boundary[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 * 4) & 15];
 }
 
 /* ---- the disk ---- */

@@ -1,5 +1,6 @@
 /* conn_file.h: a response body that is a file: the pieces that are not sent yet. The bytes are in no buffer,
- * so a slow client costs a descriptor and no memory. Used by conn_send.c and reply_file.c. */
+ * so a slow client costs a descriptor and no memory. Used by conn_send.c, conn_public.c and
+ * reply_file.c. */
 #ifndef BB_CONN_FILE_H
 #define BB_CONN_FILE_H
 
@@ -7,6 +8,7 @@
 
 struct bb__conn;
 struct bb__conn_context;
+struct bb__file_entry;
 
 /* ms. If the next bytes of the file are not in the page cache, the connection waits for the disk. It looks
  * again after this time. No thread waits. */
@@ -14,15 +16,26 @@ struct bb__conn_context;
 
 struct bb__conn_file {
     int fd;
-    unsigned next;             /* the first piece that is not sent */
-    struct bb__file_body body; /* text_len, first, len of a piece: what is not sent; length: the sum */
-    uint64_t disk_since;       /* ms, when the wait for the disk began; 0: the connection does not wait */
-    bool reads_ahead;          /* bytes of the file were not in the page cache */
+    struct bb__file_entry *entry; /* has the file; NULL: fd is the connection's own */
+    unsigned next;                /* the first piece that is not sent */
+    struct bb__file_body body;    /* text_len, first, len of a piece: what is not sent; length: the sum */
+    uint64_t disk_since;          /* ms, when the wait for the disk began; 0: the connection does not wait */
+    bool reads_ahead;             /* bytes of the file were not in the page cache */
 };
 
-/* Gives the connection a file, to be sent after `out`. The connection owns fd, and takes over body->text.
- * BB_OK or BB_ENOMEM; then the caller owns both. */
-int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_body *body);
+/* Gives the connection a file, to be sent after `out`. entry: the connection becomes a user of the entry,
+ * which has fd; NULL: the connection owns fd. Takes over body->text. BB_OK or BB_ENOMEM; then the caller owns
+ * fd and the text. */
+int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_entry *entry,
+                         struct bb__file_body *body);
+
+/* Appends a small body to the head, because one send is cheaper than a send and a sendfile. bytes: the whole
+ * file, or NULL: it is read from fd, without waiting for the disk. False: the body is too large for that, the
+ * disk would have to be read, or no memory; `to` is unchanged. */
+bool bb__conn_file_copy(struct bb__buf *to, int fd, const char *bytes, const struct bb__file_body *body);
+
+/* Makes a boundary that nobody who writes the file can guess. */
+void bb__conn_file_make_boundary(char boundary[BB_BOUNDARY_LEN]);
 
 /* Closes the file, if there is one. */
 void bb__conn_file_drop(struct bb__conn *conn);

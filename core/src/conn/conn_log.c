@@ -66,6 +66,23 @@ void bb__conn_log_rejected(const struct bb__conn *conn, struct bb__conn_context 
     bb__access_log_add(context->log, &entry, context->now);
 }
 
+void bb__conn_log_file(const struct bb__conn *conn, struct bb__conn_context *context, int status,
+                       uint64_t body_length, struct bb_slice head, uint64_t began)
+{
+    struct bb__access_log *log = context->log;
+    const struct bb__h1_error response = {.status = status, .keep_alive = conn->keep_alive};
+    struct bb__log_entry entry = entry_of(conn, context, &response);
+    entry.head = &context->head;
+    entry.reason = NULL;
+    entry.body_length = body_length;
+    if (began > 0) {
+        entry.duration = bb__elapsed(bb__clock_us(), began);
+        entry.queued = 0;
+    }
+    if (log->format->response_count > 0) bb__log_keep(log->format, &log->response, head.at, head.len);
+    bb__access_log_add(log, &entry, context->now);
+}
+
 void bb__conn_log_overdue(const struct bb__conn *conn, struct bb__conn_context *context,
                           const struct bb__h1_error *error, const struct bb_request *request,
                           uint64_t duration)

@@ -29,11 +29,12 @@ enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_c
 
 /* ---- responses that keep the connection ---- */
 
-static bool may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
+bool bb__conn_may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context)
 {
     const struct bb_settings *settings = context->settings;
     if (!context->head.keep_alive || context->draining) return false;
-    if (bb__scoreboard_is_draining(context->admission->scoreboard)) return false;
+    if (context->admission && bb__scoreboard_is_draining(context->admission->scoreboard)) return false;
+    if (context->now < context->crowded_until) return false;
     return settings->keepalive_timeout > 0 &&
            (settings->max_keepalive_requests == 0 || conn->served < settings->max_keepalive_requests);
 }
@@ -42,7 +43,7 @@ enum bb__conn_next bb__conn_reply(struct bb__conn *conn, struct bb__conn_context
                                   const struct bb__h1_error *response)
 {
     struct bb__h1_error error = *response;
-    error.keep_alive = may_keep_alive(conn, context);
+    error.keep_alive = bb__conn_may_keep_alive(conn, context);
     error.minor_version = context->head.minor_version;
     if (context->log) bb__conn_log_rejected(conn, context, &error);
     bb__count(&context->counts, bb__counter_of_status(error.status), 1);

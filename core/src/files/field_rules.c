@@ -94,9 +94,9 @@ int bb__field_rules_parse(struct bb_public *pub, char fault[BB_FAULT_MAX])
 
 /* ---- the fields of one file ---- */
 
-static bool applies(const struct bb__field_rule *rule, const char *path, size_t path_len)
+static bool applies(const struct bb__field_rule *rule, struct bb_slice path)
 {
-    return rule->prefix.len <= path_len && memcmp(rule->prefix.at, path, rule->prefix.len) == 0;
+    return rule->prefix.len <= path.len && memcmp(rule->prefix.at, path.at, rule->prefix.len) == 0;
 }
 
 static bool has_same_name(const struct bb__field_rule *one, const struct bb__field_rule *other)
@@ -105,31 +105,32 @@ static bool has_same_name(const struct bb__field_rule *one, const struct bb__fie
 }
 
 /* Whether a rule for the same name has a longer prefix. */
-static bool is_replaced(const struct bb_public *pub, const struct bb__field_rule *rule, const char *path,
-                        size_t path_len)
+static bool is_replaced(const struct bb_public *pub, const struct bb__field_rule *rule, struct bb_slice path)
 {
     for (unsigned i = 0; i < pub->rule_count; i++) {
         const struct bb__field_rule *other = &pub->rules[i];
-        if (other->prefix.len > rule->prefix.len && applies(other, path, path_len) &&
-            has_same_name(rule, other))
+        if (other->prefix.len > rule->prefix.len && applies(other, path) && has_same_name(rule, other))
             return true;
     }
     return false;
 }
 
-int bb__field_rules_apply(const struct bb_public *pub, const char *path, size_t path_len,
-                          struct bb__h1_reply *reply, struct bb__buf *head, bool *has_type,
-                          bool *has_encoding)
+int bb__field_rules_apply(const struct bb_public *pub, struct bb_slice path, struct bb__h1_reply *reply,
+                          struct bb__buf *head)
 {
-    *has_type = *has_encoding = false;
     for (unsigned i = 0; i < pub->rule_count; i++) {
         const struct bb__field_rule *rule = &pub->rules[i];
-        if (!applies(rule, path, path_len) || is_replaced(pub, rule, path, path_len)) continue;
-        *has_type |= is_named(rule, "content-type");
-        *has_encoding |= is_named(rule, "content-encoding");
+        if (!applies(rule, path) || is_replaced(pub, rule, path)) continue;
         int code =
             bb__h1_reply_field(reply, head, rule->name.at, rule->name.len, rule->value.at, rule->value.len);
         if (code != BB_OK) return code;
     }
     return BB_OK;
+}
+
+bool bb__field_rules_have(const struct bb_public *pub, struct bb_slice path, const char *name)
+{
+    for (unsigned i = 0; i < pub->rule_count; i++)
+        if (is_named(&pub->rules[i], name) && applies(&pub->rules[i], path)) return true;
+    return false;
 }

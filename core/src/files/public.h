@@ -30,10 +30,11 @@ struct bb_public {
 int bb__field_rules_parse(struct bb_public *pub, char fault[BB_FAULT_MAX]);
 
 /* Adds the fields that a file with this path gets. path: decoded, with the first "/". For each name, the
- * rules with the longest prefix. *has_type, *has_encoding: Content-Type or Content-Encoding is among them.
- * BB_OK or BB_ENOMEM. */
-int bb__field_rules_apply(const struct bb_public *pub, const char *path, size_t path_len,
-                          struct bb__h1_reply *reply, struct bb__buf *head, bool *has_type,
-                          bool *has_encoding);
+ * rules with the longest prefix. BB_OK or BB_ENOMEM. */
+int bb__field_rules_apply(const struct bb_public *pub, struct bb_slice path, struct bb__h1_reply *reply,
+                          struct bb__buf *head);
+
+/* Whether a file with this path gets a field of this name (in lower case). */
+bool bb__field_rules_have(const struct bb_public *pub, struct bb_slice path, const char *name);
 
 #endif

@@ -186,6 +186,21 @@ static int answer_unsatisfiable(struct bb__h1_reply *reply, struct bb__buf *head
     return add_line(head, line, len);
 }
 
+/* ---- 304 ---- */
+
+/* A cache has these fields already. Last-Modified is only needed without an ETag. */
+static bool is_in_cache(const struct line *line)
+{
+    return begins_with(line, "content-") || is_named(line, "accept-ranges") ||
+           is_named(line, "last-modified");
+}
+
+int bb__h1_reply_not_modified(struct bb__h1_reply *reply, struct bb__buf *head)
+{
+    reply->has_length = false;
+    return change_status(reply, head, 304, is_in_cache);
+}
+
 /* ---- the choice ---- */
 
 bool bb__h1_reply_takes_file(const struct bb__h1_reply *reply, const struct bb__buf *head, uint64_t size)

@@ -41,6 +41,10 @@ bool bb__h1_asks_for_ranges(const struct bb_head *request);
 int bb__h1_reply_file(struct bb__h1_reply *reply, struct bb__buf *head, const struct bb_head *request,
                       uint64_t size, const char boundary[BB_BOUNDARY_LEN], struct bb__file_body *body);
 
+/* Makes a 304 of the head of a 200 (RFC 9110 15.4.5): fields about the content are left out. BB_OK or
+ * BB_ENOMEM. */
+int bb__h1_reply_not_modified(struct bb__h1_reply *reply, struct bb__buf *head);
+
 /* Returns the value of the last field of this name (in lower case) in the head; `at` is NULL if there is
  * none. The value is valid until the head changes. */
 struct bb_slice bb__h1_reply_find(const struct bb__buf *head, const char *name);

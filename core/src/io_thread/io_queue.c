@@ -5,6 +5,7 @@
 #include "conn/conn_admission.h"
 #include "io_thread/io_work.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define ACCEPTS_MAX 64
@@ -23,6 +24,8 @@ static int accept_from(struct bb_worker *worker, int index, int *fd, struct bb__
     int code = BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
     if (index < bb__worker_count_open(worker))
+        code = bb__sock_accept(worker->listen.listeners[index].fd, fd, peer);
+    if (code == BB_ESYSTEM && bb__sock_is_exhaustion(errno) && bb__worker_close_files(worker))
         code = bb__sock_accept(worker->listen.listeners[index].fd, fd, peer);
     pthread_mutex_unlock(&worker->lock);
     return code;

@@ -107,7 +107,7 @@ void bb__conn_set_pass(struct bb__conn_set *set, struct bb__conn_context *contex
 static inline bool bb__conn_set_may_be_asked(const struct bb__conn_set *set)
 {
     static const enum bb__timeout_kind receiving[] = {BB_TIMEOUT_FRESH, BB_TIMEOUT_HEADER,
-                                                      BB_TIMEOUT_KEEPALIVE, BB_TIMEOUT_BODY};
+                                                      BB_TIMEOUT_KEEPALIVE, BB_TIMEOUT_BODY, BB_TIMEOUT_DISK};
     for (size_t i = 0; i < sizeof receiving / sizeof *receiving; i++)
         if (bb__timeout_oldest(&set->timeouts, receiving[i])) return true;
     return set->ready_first != NULL;

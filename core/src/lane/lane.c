@@ -142,6 +142,23 @@ static enum found turn_of_others(struct bb_lane *lane, enum found found)
     return found;
 }
 
+/* See BB_FILES_IN_A_ROW. */
+static bool has_sent_many_files(struct bb_lane *lane)
+{
+    unsigned count = lane->context.files_sent - lane->pick.files;
+    if (count == 0) return false;
+    uint64_t now = bb__clock_us();
+    if (lane->pick.files_since == 0) lane->pick.files_since = now;
+    return count >= BB_FILES_IN_A_ROW || bb__elapsed(now, lane->pick.files_since) >= BB_FILES_TIME;
+}
+
+static void begin_to_pick(struct bb_lane *lane)
+{
+    lane->pick.pauses = false;
+    lane->pick.files = lane->context.files_sent;
+    lane->pick.files_since = 0;
+}
+
 /* Returns the next connection with a complete request, or NULL. New events may always come, so each place has
  * a limit:
  *
@@ -152,6 +169,7 @@ static enum found turn_of_others(struct bb_lane *lane, enum found found)
  */
 static struct bb__conn *pick(struct bb_lane *lane)
 {
+    begin_to_pick(lane);
     for (;;) {
         struct bb__conn *served = NULL;
         enum found found = from_same_connection(lane, &served);
@@ -165,6 +183,11 @@ static struct bb__conn *pick(struct bb_lane *lane)
         if (found == NOTHING) found = from_waiting(lane, &served);
         if (found == NOTHING) found = turn_of_others(lane, from_shared_queue(lane, &served));
         if (found != PROGRESS) return served;
+        if (has_sent_many_files(lane)) {
+            lane->pick.pauses = true;
+            bb__lane_keep_again(lane);
+            return NULL;
+        }
     }
 }
 
@@ -262,7 +285,7 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     }
     if (lane->context.events.count > 0) return BB_EVENT;
     atomic_store_explicit(&lane->intake.waiting, false, memory_order_relaxed);
-    if (!lane->context.draining || !bb__lane_finish_drain(lane)) return BB_AGAIN;
+    if (lane->pick.pauses || !lane->context.draining || !bb__lane_finish_drain(lane)) return BB_AGAIN;
     if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
     bb__conn_report_rest(&lane->context, true);
     return lane->context.events.count > 0 ? BB_EVENT : BB_DRAINED;
@@ -277,7 +300,7 @@ static int sooner(int wait, int other)
 static int wait_time(struct bb_lane *lane)
 {
     uint64_t now = bb__clock_ms();
-    int wait = bb__timeout_wait(&lane->set.timeouts, now);
+    int wait = lane->pick.pauses ? 0 : bb__timeout_wait(&lane->set.timeouts, now);
     if (lane->accept.paused) {
         uint64_t resume = bb__lane_resumes(lane);
         wait = sooner(wait, resume > now ? (int)(resume - now) : 0);

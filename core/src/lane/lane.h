@@ -55,6 +55,9 @@ struct bb_lane {
         bool looked;            /* the lane has looked at the poller since it handed out the last request */
         bool waiting_turn;      /* from_waiting() is next, because the last request came from another place */
         int last_source;        /* lane_source.c: place() of the source served last */
+        bool pauses;            /* the lane has sent many files: the host is next */
+        unsigned files;         /* context.files_sent when the lane began to look for a request */
+        uint64_t files_since;   /* us, when the lane sent the first of these files; 0: none yet */
     } pick;
 
     struct {            /* lane_accept.c, lane_watch.c */
@@ -67,7 +70,6 @@ struct bb_lane {
         unsigned probe;
         uint64_t resume;                 /* ms */
         uint64_t left_since;             /* `since` of the first shared message at the last pause */
-        uint64_t crowded_until;          /* ms; until then responses end their connections, to make room */
         const struct bb__listener *from; /* its accept queue may have more connections */
         const struct bb__listener *calm; /* its last accepted connection had not waited */
         uint64_t calm_at;                /* ms, when `calm` was set */

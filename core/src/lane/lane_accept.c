@@ -101,6 +101,10 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
     }
     int error = errno;
     if (bb__worker_has_closed(worker)) return BB_AGAIN;
+    if (bb__sock_is_exhaustion(error) && bb__worker_close_files(worker)) {
+        code = bb__sock_accept(listener->fd, fd, peer);
+        if (code != BB_ESYSTEM) return code;
+    }
     if (bb__sock_is_useless(error)) {
         give_up(lane, listener, error);
         return code;
@@ -192,6 +196,7 @@ void bb__lane_stop_accepting(struct bb_lane *lane)
     if (!lane->accept.listening) return;
     int error;
     while ((error = bb__worker_take_queues(lane->worker))) {
+        if (bb__sock_is_exhaustion(error) && bb__worker_close_files(lane->worker)) continue;
         bb__lane_note_exhausted(lane, error);
         if (bb__sock_is_exhaustion(error) && bb__lane_close_least_missed(lane, NULL)) continue;
         bb__lane_pause(lane);

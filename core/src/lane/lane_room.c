@@ -175,7 +175,7 @@ void bb__lane_make_room(struct bb_lane *lane, const struct bb__conn *newest)
     if (!has_room) bb__lane_note_exhausted(lane, EMFILE);
     if (has_room && !over_limit(lane)) return;
     if (bb__lane_close_least_missed(lane, newest) || lane->context.draining) return;
-    lane->accept.crowded_until = lane->context.now + BB_PAUSE_TIME;
+    lane->context.crowded_until = lane->context.now + BB_PAUSE_TIME;
     if (!lane->accept.sweeps) bb__lane_pause(lane);
 }
 
@@ -201,7 +201,7 @@ void bb__lane_reject(struct bb_lane *lane, struct bb__conn *conn)
 
 static bool free_descriptor(struct bb_lane *lane)
 {
-    return bb__lane_close_least_missed(lane, NULL) ||
+    return bb__worker_close_files(lane->worker) || bb__lane_close_least_missed(lane, NULL) ||
            (!lane->context.draining && bb__lane_end_slowest(lane, NULL));
 }
 

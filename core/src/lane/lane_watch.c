@@ -44,7 +44,7 @@ void bb__lane_pause(struct bb_lane *lane)
     lane->accept.paused = true;
     bb__scoreboard_set_paused(lane->intake.slot, true);
     lane->set.has_room = false;
-    lane->accept.resume = lane->accept.crowded_until = lane->context.now + BB_PAUSE_TIME;
+    lane->accept.resume = lane->context.crowded_until = lane->context.now + BB_PAUSE_TIME;
 }
 
 /* While the worker drains (ends gracefully), each pause lasts its full time. If the lane took all queued

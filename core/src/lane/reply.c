@@ -21,7 +21,7 @@ static bool may_keep_alive(const struct bb_lane *lane)
     if (bb__worker_is_last(lane->worker) || bb__scoreboard_is_draining(lane->worker->scoreboard))
         return false;
     if (lane->current->unbuffered && !bb__conn_has_read_body(lane->current)) return false;
-    if (settings->keepalive_timeout == 0 || lane->context.now < lane->accept.crowded_until) return false;
+    if (settings->keepalive_timeout == 0 || lane->context.now < lane->context.crowded_until) return false;
     return settings->max_keepalive_requests == 0 || lane->current->served < settings->max_keepalive_requests;
 }
 

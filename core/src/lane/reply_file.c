@@ -6,13 +6,6 @@
 
 #include <unistd.h>
 
-#if __has_include(<sys/random.h>)
-#include <sys/random.h> /* macOS declares getentropy() here, other systems in unistd.h */
-#endif
-
-/* Bytes. A smaller body is copied behind the head, because one send is cheaper than a send and a sendfile. */
-#define SMALL_MAX (16 * 1024)
-
 int bb_file_open(const struct bb_lane *lane, const char *path, int *fd, uint64_t *size)
 {
     return bb__file_source_open(path, lane->context.spool_budget->reserve, fd, size);
@@ -23,35 +16,6 @@ bool bb_reply_takes_file(const struct bb_lane *lane, uint64_t size)
     return bb__h1_reply_takes_file(&lane->reply.encoder, &lane->reply.staged, size);
 }
 
-/* Nobody who writes the file can guess the boundary. */
-static void make_boundary(char boundary[BB_BOUNDARY_LEN])
-{
-    unsigned char bytes[BB_BOUNDARY_LEN / 2] = {0};
-    (void)!getentropy(bytes, sizeof bytes);
-    for (size_t i = 0; i < BB_BOUNDARY_LEN; i++)
-        boundary[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 * 4) & 15];
-}
-
-/* Appends a small body to the staged head, if it is in the page cache. */
-static bool copy_small(struct bb_lane *lane, int fd, const struct bb__file_body *body)
-{
-    struct bb__buf *staged = &lane->reply.staged;
-    const char *text = bb__buf_bytes(&body->text);
-    if (body->length > SMALL_MAX || bb__buf_reserve(staged, body->length) != BB_OK) return false;
-    char *at = staged->data + staged->end;
-    for (unsigned i = 0; i < body->count; i++) {
-        const struct bb__file_piece *piece = &body->pieces[i];
-        if (piece->text_len > 0) {
-            at = bb__put(at, text, piece->text_len);
-            text += piece->text_len;
-        }
-        if (piece->len > 0 && !bb__file_source_read_cached(fd, piece->first, at, piece->len)) return false;
-        at += piece->len;
-    }
-    staged->end += body->length;
-    return true;
-}
-
 /* Ends the head, and gives the file to the connection. The core owns fd. */
 static int end_head(struct bb_lane *lane, int fd, uint64_t size)
 {
@@ -59,11 +23,12 @@ static int end_head(struct bb_lane *lane, int fd, uint64_t size)
     const struct bb_head *request = &lane->request.head;
     struct bb__file_body body;
     char boundary[BB_BOUNDARY_LEN];
-    if (bb__h1_asks_for_ranges(request)) make_boundary(boundary);
+    if (bb__h1_asks_for_ranges(request)) bb__conn_file_make_boundary(boundary);
     int code = bb__h1_reply_file(encoder, &lane->reply.staged, request, size, boundary, &body);
     if (code == BB_OK) code = bb_reply_head(lane, body.length);
-    bool wanted = code == BB_OK && encoder->framing != BB_FRAMING_NONE && !copy_small(lane, fd, &body);
-    if (wanted) code = bb__conn_file_attach(lane->current, fd, &body);
+    bool wanted = code == BB_OK && encoder->framing != BB_FRAMING_NONE &&
+                  !bb__conn_file_copy(&lane->reply.staged, fd, NULL, &body);
+    if (wanted) code = bb__conn_file_attach(lane->current, fd, NULL, &body);
     if (!wanted || code != BB_OK) (void)close(fd);
     bb__buf_free(&body.text);
     encoder->remaining = 0;

@@ -13,9 +13,11 @@ static uint32_t limit32(uint64_t setting)
 }
 
 /* These settings need a scoreboard, because only the scoreboard shows which lanes are idle. */
-static bool needs_admission(const struct bb_settings *settings)
+static bool needs_admission(const struct bb_worker *worker)
 {
-    return settings->max_queue > 0 || settings->queue_timeout > 0 || bb__has_probe_paths(settings);
+    const struct bb_settings *settings = &worker->settings;
+    return worker->files || settings->max_queue > 0 || settings->queue_timeout > 0 ||
+           bb__has_probe_paths(settings);
 }
 
 int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *worker)
@@ -31,13 +33,14 @@ int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *wo
                         .allow_underscores = settings->allow_underscore_headers != 0},
         .names = bb__field_names_new(),
         .scratch = malloc(BB_SCRATCH_SIZE),
-        .admission = worker->scoreboard && needs_admission(settings) ? &worker->admission : NULL,
+        .admission = worker->scoreboard && needs_admission(worker) ? &worker->admission : NULL,
         .reports = &worker->reports,
         .counts = worker->metrics.counts,
         .ports = worker->listen.ports,
         .addresses = worker->listen.addresses,
         .listeners = &worker->listen.numbers,
         .now = bb__clock_ms(),
+        .files = worker->files,
         .has_probes = worker->scoreboard && bb__has_probe_paths(settings),
     };
     context->fields = malloc(context->head_limits.max_fields * sizeof *context->fields);
@@ -51,6 +54,7 @@ int bb__conn_context_open(struct bb__conn_context *context, struct bb_worker *wo
 void bb__conn_context_close(struct bb__conn_context *context)
 {
     bb__buf_pool_free(&context->buf_pool);
+    bb__buf_free(&context->answer);
     bb__field_names_free(context->names);
     bb__access_log_free(context->log);
     free(context->fields);

@@ -21,12 +21,22 @@ static bool may_lack_descriptors(const struct bb_worker *worker)
             atomic_load_explicit(&worker->room.exhausted, memory_order_relaxed));
 }
 
-bool bb__worker_has_descriptor(const struct bb_worker *worker)
+static bool is_descriptor_free(const struct bb_worker *worker)
 {
-    if (!may_lack_descriptors(worker)) return true;
     int number = fcntl(worker->drain.wakeup.fd, F_DUPFD_CLOEXEC, 0);
     if (number >= 0) (void)close(number);
     return number >= 0 && number < worker->room.reserve;
+}
+
+bool bb__worker_has_descriptor(struct bb_worker *worker)
+{
+    return !may_lack_descriptors(worker) || is_descriptor_free(worker) ||
+           (bb__worker_close_files(worker) && is_descriptor_free(worker));
+}
+
+bool bb__worker_close_files(struct bb_worker *worker)
+{
+    return worker->files && bb__file_cache_give_way(worker->files, bb__clock_ms());
 }
 
 bool bb__worker_has_places(const struct bb_worker *worker)

@@ -8,6 +8,7 @@
 #include "base/tuning.h"
 #include "conn/conn_admission.h"
 #include "conn/conn_report.h"
+#include "files/file_cache.h"
 #include "log/log_format.h"
 #include "metrics/metrics.h"
 #include "system/log_sink.h"
@@ -72,6 +73,7 @@ struct bb_worker {
     struct bb__trusted_proxies trusted; /* parsed settings.trusted_proxies */
     struct bb__spool_budget spool_budget;
     struct bb__conn_admission admission;
+    struct bb__file_cache *files;     /* of `public`; NULL: none */
     struct bb__io_link *io;           /* link to the I/O thread; NULL: there is none */
     struct bb_scoreboard *scoreboard; /* NULL: there is none */
     struct {
@@ -200,14 +202,19 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
            atomic_load_explicit(&worker->room.limit, memory_order_relaxed);
 }
 
+/* Closes descriptors of files of `public` that no connection needs. Returns whether there were any. */
+bool bb__worker_close_files(struct bb_worker *worker);
+
 /* newest: the descriptor of the newest connection. Returns true if `newest` is below room.reserve. Otherwise
  * returns false, and sets room.fits to the number of the worker's connections minus 1 (at least 1). A
  * known room.fits is never raised. If `newest` is below room.reserve and the worker has at most
- * room.fits / 2 connections, room.fits becomes 0 (unknown) again. */
+ * room.fits / 2 connections, room.fits becomes 0 (unknown) again. Files of
+ * `public` make room first. */
 static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 {
     uint64_t count = atomic_load_explicit(&worker->room.connections, memory_order_relaxed);
     uint64_t found = atomic_load_explicit(&worker->room.fits, memory_order_relaxed);
+    if (newest >= worker->room.reserve && bb__worker_close_files(worker)) return true;
     if (newest >= worker->room.reserve && (found == 0 || count <= found))
         bb__worker_set_room(worker, count > 1 ? count - 1 : 1);
     else if (newest >= worker->room.reserve)
@@ -219,7 +226,7 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
 
 /* Whether a descriptor below room.reserve is free. If descriptors have run out before, asks the kernel each
  * time, because the host may have closed some. */
-bool bb__worker_has_descriptor(const struct bb_worker *worker);
+bool bb__worker_has_descriptor(struct bb_worker *worker);
 
 /* Whether there are free descriptors for all descriptors of the next message, also from room.reserve on. If
  * one has no place, the kernel closes the connection in the message. */

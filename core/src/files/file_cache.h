@@ -1,0 +1,84 @@
+/* file_cache.h: the files of `public` that a worker has open, and the names below the directories. One per
+ * worker, for all of its lanes and its I/O thread. A look-up holds one lock, and never waits for the disk:
+ * what the kernel does not have in memory is looked up by the helper, a thread that starts when it is first
+ * needed. conn_public.c uses it. */
+#ifndef BB_FILE_CACHE_H
+#define BB_FILE_CACHE_H
+
+#include "files/dir_tree.h"
+#include "files/file_entry.h"
+
+#include <pthread.h>
+
+/* Limits of a worker. */
+#define BB_ENTRIES_MAX    2048
+#define BB_FILE_BYTES_MAX (4 * 1024 * 1024)
+#define BB_ENTRY_BUCKETS  4096
+
+struct bb__file_cache {
+    const struct bb_public *pub;
+    int reserve; /* descriptors from this number on are left to the host; 0: none */
+    pthread_mutex_t lock;
+    struct bb__dir_tree tree;
+    bool roots_change; /* the helper reads the names in a root again, and requests wait for it */
+
+    struct bb__file_entry *buckets[BB_ENTRY_BUCKETS];
+    struct bb__file_entry *newest, *oldest;
+    unsigned count, descriptors, descriptors_max;
+    size_t bytes;
+    uint64_t scarce_until; /* ms; until then no entry keeps a descriptor, because they have run out */
+
+    struct { /* file_helper.c */
+        pthread_t thread;
+        pthread_cond_t wakes;
+        bool runs, ends, ended, looks_at_roots;
+        struct bb__file_entry *first, *last; /* jobs */
+    } helper;
+};
+
+/* reserve: as in bb__spool_budget. Reads the names in the directories, so it waits for the disk. Returns NULL
+ * when out of memory. pub must outlive the cache. */
+struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reserve);
+
+/* Ends the helper. False: a stalled disk blocks it for over a second. Then nothing may be freed. */
+bool bb__file_cache_stop(struct bb__file_cache *cache);
+
+/* All entries must be released. is_child: this is a forked child, which has no helper, and where another
+ * thread may have held the lock. NULL is allowed. */
+void bb__file_cache_free(struct bb__file_cache *cache, bool is_child);
+
+enum bb__file_found {
+    BB_FILE_NONE,  /* the path is no file: the application decides */
+    BB_FILE_FOUND, /* the caller calls bb__file_entry_release() later */
+    BB_FILE_LATER, /* the helper looks: ask again in some ms */
+};
+
+/* path: as in a request, not decoded. now: ms. */
+enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
+                                        struct bb__file_entry **entry);
+
+/* Closes the descriptors that only the cache uses. For some time, it keeps none. Returns whether it has
+ * closed any. */
+bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now);
+
+/* ---- for the files of files/ ---- */
+
+/* Keeps a new entry, which replaces the entry of the same name, and lets old ones go. The caller has the lock
+ * and stays a user. */
+void bb__file_cache_put(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
+/* In file_find.c: finds what the path stands for. known: the entry that the cache has, or NULL. BB_OK: the
+ * caller is a user of *entry, which is `known` if the file has not changed. BB_AGAIN: BB_FIND_AT_ONCE is not
+ * possible; BB_ENOMEM; BB_ESYSTEM with errno. */
+int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,
+                  struct bb__file_entry *known, struct bb__file_entry **entry);
+
+/* In file_find.c: looks at the directories of `public`. *change: a directory has changed, and
+ * BB_FIND_AT_ONCE cannot read it. */
+void bb__file_find_roots(struct bb__file_cache *cache, enum bb__find_mode mode, bool *change);
+
+/* In file_helper.c: lets the helper find the path of an entry of the kind BB_ENTRY_ASKED. NULL: look at the
+ * roots. The caller has the lock. False: there is no helper. */
+bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
+#endif

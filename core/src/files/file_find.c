@@ -1,0 +1,242 @@
+/* file_find.c: finds the file that a path stands for: the first directory of `public` that has it, and the
+ * variants beside it. Makes system calls, so the lock of the cache is held only to look at the names. See
+ * file_cache.h. */
+#include "base/clock.h"
+#include "files/file_cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct find {
+    struct bb__file_cache *cache;
+    enum bb__find_mode mode;
+    int64_t real_now; /* ns since 1970 */
+    unsigned root;
+    const struct bb__file_path *found; /* a candidate */
+};
+
+static int root_fd(const struct find *find)
+{
+    return find->cache->pub->directories[find->root].fd;
+}
+
+static enum bb__find_mode mode_for(const struct find *find)
+{
+    bool is_local = find->cache->pub->directories[find->root].is_local;
+    return find->mode == BB_FIND_AT_ONCE && is_local ? BB_FIND_AT_ONCE : BB_FIND_WAITING;
+}
+
+/* A directory elsewhere may let open(2) wait. */
+static bool must_ask(const struct find *find)
+{
+    return find->mode == BB_FIND_AT_ONCE && mode_for(find) == BB_FIND_WAITING;
+}
+
+/* ---- the directories ---- */
+
+static int look_at_directory(const struct find *find, const char *path, size_t len)
+{
+    struct bb__file_cache *cache = find->cache;
+    struct bb__file_stamp stamp;
+    struct bb__dir_look look;
+    char name[BB_FILE_PATH_MAX];
+    bb__put(name, path, len);
+    name[len] = '\0';
+    pthread_mutex_lock(&cache->lock);
+    const struct bb__file_stamp *known = bb__dir_tree_known(&cache->tree, find->root, path, len);
+    if (known) stamp = *known;
+    pthread_mutex_unlock(&cache->lock);
+    int code = bb__dir_look(root_fd(find), name, mode_for(find), known ? &stamp : NULL, &look);
+    if (code != BB_OK) return code;
+    pthread_mutex_lock(&cache->lock);
+    code = bb__dir_tree_put(&cache->tree, find->root, path, len, &look, find->real_now, bb__clock_ms());
+    pthread_mutex_unlock(&cache->lock);
+    return code;
+}
+
+static int64_t real_ns(void)
+{
+    return (int64_t)bb__clock_real_us() * 1000;
+}
+
+void bb__file_find_roots(struct bb__file_cache *cache, enum bb__find_mode mode, bool *change)
+{
+    struct find find = {.cache = cache, .mode = mode, .real_now = real_ns()};
+    *change = false;
+    for (; find.root < cache->pub->directory_count; find.root++)
+        if (must_ask(&find) || look_at_directory(&find, "", 0) == BB_AGAIN) *change = true;
+}
+
+/* BB_OK: the candidate may be a file. BB_EOF: it is none. */
+static int check_names(const struct find *find)
+{
+    size_t asked;
+    for (;;) {
+        pthread_mutex_lock(&find->cache->lock);
+        enum bb__dir_verdict verdict =
+            bb__dir_tree_has(&find->cache->tree, find->root, find->found, bb__clock_ms(), &asked);
+        pthread_mutex_unlock(&find->cache->lock);
+        if (verdict != BB_DIR_ASK) return verdict == BB_DIR_PERHAPS ? BB_OK : BB_EOF;
+        if (must_ask(find)) return BB_AGAIN;
+        int code = look_at_directory(find, find->found->path + 1, asked);
+        if (code != BB_OK) return code;
+    }
+}
+
+/* ---- files ---- */
+
+static int open_file(const struct find *find, const char *name, struct bb__representation *each)
+{
+    if (must_ask(find)) return BB_AGAIN;
+    int code = bb__file_open_at(root_fd(find), name, mode_for(find), &each->fd, &each->stamp);
+    bool exhausted = code == BB_ESYSTEM && (errno == EMFILE || errno == ENFILE);
+    if (!exhausted || !bb__file_cache_give_way(find->cache, bb__clock_ms())) return code;
+    return bb__file_open_at(root_fd(find), name, mode_for(find), &each->fd, &each->stamp);
+}
+
+static void close_file(struct bb__representation *each)
+{
+    if (each->fd >= 0) (void)close(each->fd);
+    each->fd = -1;
+}
+
+/* A variant counts if it is not older than its file. */
+static int find_variant(const struct find *find, struct bb__file_entry *entry, enum bb__coding coding)
+{
+    struct bb__file_path path;
+    const char *suffix = bb__coding_suffixes[coding];
+    struct bb__representation *each = &entry->representations[coding];
+    pthread_mutex_lock(&find->cache->lock);
+    bool may = bb__dir_tree_has_sibling(&find->cache->tree, find->root, find->found, suffix);
+    pthread_mutex_unlock(&find->cache->lock);
+    if (!may) return BB_OK;
+    size_t len = 1 + find->found->len;
+    bb__put(path.path, find->found->path, len);
+    *bb__put(path.path + len, suffix, strlen(suffix)) = '\0';
+    int code = open_file(find, path.path + 1, each);
+    if (code == BB_AGAIN) return code;
+    if (code != BB_OK) return BB_OK; /* the file itself is sent */
+    if (each->stamp.mtime >= entry->representations[BB_CODING_IDENTITY].stamp.mtime)
+        entry->codings |= 1U << coding;
+    else
+        close_file(each);
+    return BB_OK;
+}
+
+static int find_variants(const struct find *find, struct bb__file_entry *entry)
+{
+    int code = BB_OK;
+    struct bb_slice path = {find->found->path, 1 + find->found->len};
+    if (bb__field_rules_have(find->cache->pub, path, "content-encoding")) return BB_OK;
+    for (int coding = BB_CODING_IDENTITY + 1; code == BB_OK && coding < BB_CODINGS; coding++)
+        code = find_variant(find, entry, coding);
+    return code;
+}
+
+/* Reads a small file to memory. A young file keeps its descriptor, so that its inode stays its own. */
+static int read_small(const struct find *find, struct bb__file_entry *entry, struct bb__representation *each)
+{
+    size_t size = each->stamp.size;
+    if (size > BB_FILE_SMALL) return BB_OK;
+    each->bytes = malloc(size > 0 ? size : 1);
+    if (!each->bytes) return BB_ENOMEM;
+    int code = bb__file_read_whole(each->fd, each->bytes, size, mode_for(find));
+    if (code != BB_OK) {
+        free(each->bytes);
+        each->bytes = NULL;
+        return code == BB_EOF ? BB_ESYSTEM : code; /* it changes now */
+    }
+    if (!entry->is_young) close_file(each);
+    return BB_OK;
+}
+
+/* Descriptors from `reserve` on are the application's. */
+static bool is_too_high(const struct find *find, const struct bb__representation *each)
+{
+    return find->cache->reserve > 0 && each->fd >= find->cache->reserve;
+}
+
+/* The files are open. */
+static int complete(const struct find *find, struct bb__file_entry *entry)
+{
+    int code = BB_OK;
+    for (int coding = 0; coding < BB_CODINGS; coding++)
+        if (bb__file_entry_has(entry, coding) &&
+            bb__file_stamp_is_young(&entry->representations[coding].stamp, find->real_now))
+            entry->is_young = true;
+    for (int coding = 0; code == BB_OK && coding < BB_CODINGS; coding++) {
+        struct bb__representation *each = &entry->representations[coding];
+        if (bb__file_entry_has(entry, coding)) code = read_small(find, entry, each);
+        if (code == BB_OK && is_too_high(find, each)) {
+            (void)bb__file_cache_give_way(find->cache, bb__clock_ms());
+            if (!each->bytes) code = (errno = EMFILE, BB_ESYSTEM);
+        }
+    }
+    return code == BB_OK ? bb__file_entry_make_heads(entry, find->cache->pub, find->found, find->real_now)
+                         : code;
+}
+
+/* Opens the candidate. BB_EOF: it is no file. */
+static int open_candidate(const struct find *find, struct bb__file_entry *known, struct bb__file_entry *entry)
+{
+    int code = check_names(find);
+    struct bb__representation *identity = &entry->representations[BB_CODING_IDENTITY];
+    if (code == BB_OK) code = open_file(find, find->found->path + 1, identity);
+    if (code != BB_OK) return code;
+    entry->kind = BB_ENTRY_FILE;
+    entry->codings = 1U << BB_CODING_IDENTITY;
+    code = find_variants(find, entry);
+    bool is_same = code == BB_OK && known && !known->is_young && bb__file_entry_is_same(known, entry);
+    return code == BB_OK && !is_same ? complete(find, entry) : code;
+}
+
+/* candidate: room for find->found. */
+static int find_candidate(struct find *find, const struct bb__file_path *path, struct bb__file_path *candidate,
+                          struct bb__file_entry *known, struct bb__file_entry *entry)
+{
+    for (; find->root < find->cache->pub->directory_count; find->root++) {
+        for (int each = 0; each < BB_CANDIDATES; each++) {
+            if (!bb__file_path_candidate(path, each, candidate)) continue;
+            int code = open_candidate(find, known, entry);
+            if (code != BB_EOF) return code;
+        }
+    }
+    return BB_EOF;
+}
+
+/* No descriptors or no memory now: nothing is known about the path. */
+static bool is_exhausted(int code)
+{
+    return code == BB_ENOMEM ||
+           (code == BB_ESYSTEM && (errno == EMFILE || errno == ENFILE || errno == ENOMEM));
+}
+
+/* The path is no file, or its file cannot be read. */
+static void become_none(struct bb__file_entry *entry)
+{
+    for (int coding = 0; coding < BB_CODINGS; coding++) close_file(&entry->representations[coding]);
+    entry->kind = BB_ENTRY_NONE;
+}
+
+int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,
+                  struct bb__file_entry *known, struct bb__file_entry **entry)
+{
+    struct bb__file_path candidate;
+    struct find find = {.cache = cache, .mode = mode, .real_now = real_ns(), .found = &candidate};
+    struct bb__file_entry *made = bb__file_entry_new(path, BB_ENTRY_NONE);
+    if (!made) return BB_ENOMEM;
+    int code = find_candidate(&find, path, &candidate, known, made);
+    bool is_same = code == BB_OK && !made->representations[BB_CODING_IDENTITY].head.data;
+    if (code == BB_AGAIN || is_exhausted(code) || is_same) {
+        bb__file_entry_release(made);
+        if (!is_same) return code;
+        bb__file_entry_use(known);
+        *entry = known;
+        return BB_OK;
+    }
+    if (code != BB_OK) become_none(made);
+    *entry = made;
+    return BB_OK;
+}

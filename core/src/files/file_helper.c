@@ -1,0 +1,131 @@
+/* file_helper.c: the thread that looks for files where a look-up has to wait for the disk. One per worker; it
+ * starts when it is first needed. See file_cache.h. */
+#include "base/clock.h"
+#include "files/file_cache.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+/* ms. A helper that has not ended after this time hangs in a system call. */
+#define HANGS 1000
+
+/* Bytes. The helper needs three paths on its stack, and readdir(3) its buffer. */
+#define STACK (256 * 1024)
+
+static void name_thread(void)
+{
+#if defined(__linux__) && defined(_GNU_SOURCE)
+    (void)pthread_setname_np(pthread_self(), "bontebok files");
+#endif
+}
+
+static struct bb__file_entry *take_job(struct bb__file_cache *cache)
+{
+    struct bb__file_entry *job = cache->helper.first;
+    if (!job) return NULL;
+    cache->helper.first = job->cache.next_job;
+    if (!cache->helper.first) cache->helper.last = NULL;
+    return job;
+}
+
+static void look_at_roots(struct bb__file_cache *cache)
+{
+    bool change;
+    cache->helper.looks_at_roots = false;
+    pthread_mutex_unlock(&cache->lock);
+    bb__file_find_roots(cache, BB_FIND_WAITING, &change);
+    pthread_mutex_lock(&cache->lock);
+    cache->roots_change = false;
+}
+
+/* An entry that is in the cache no more has no connection that waits, or is asked for again. */
+static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
+{
+    struct bb__file_path path = {.len = job->len, .hash = job->hash, .path = "/"};
+    struct bb__file_entry *found = NULL;
+    *bb__put(path.path + 1, job->name, job->len) = '\0';
+    bool wanted = job->cache.is_in;
+    pthread_mutex_unlock(&cache->lock);
+    if (wanted && bb__file_find(cache, &path, BB_FIND_WAITING, NULL, &found) != BB_OK)
+        found = bb__file_entry_new(&path, BB_ENTRY_NONE);
+    pthread_mutex_lock(&cache->lock);
+    if (found) {
+        bb__file_cache_put(cache, found);
+        bb__file_entry_release(found);
+    }
+    bb__file_entry_release(job);
+}
+
+static void *run(void *argument)
+{
+    struct bb__file_cache *cache = argument;
+    name_thread();
+    pthread_mutex_lock(&cache->lock);
+    while (!cache->helper.ends) {
+        struct bb__file_entry *job = NULL;
+        if (cache->helper.looks_at_roots)
+            look_at_roots(cache);
+        else if ((job = take_job(cache)))
+            do_job(cache, job);
+        else
+            (void)pthread_cond_wait(&cache->helper.wakes, &cache->lock);
+    }
+    cache->helper.ended = true;
+    pthread_mutex_unlock(&cache->lock);
+    return NULL;
+}
+
+/* Blocks all signals, because the host's threads handle them. */
+static bool start(struct bb__file_cache *cache)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    (void)pthread_attr_setstacksize(&attributes, STACK);
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    cache->helper.runs = pthread_create(&cache->helper.thread, &attributes, run, cache) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_attr_destroy(&attributes);
+    return cache->helper.runs;
+}
+
+bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *entry)
+{
+    if (cache->helper.ends || (!cache->helper.runs && !start(cache))) return false;
+    if (!entry) {
+        cache->helper.looks_at_roots = true;
+    } else {
+        bb__file_entry_use(entry);
+        entry->cache.next_job = NULL;
+        *(cache->helper.last ? &cache->helper.last->cache.next_job : &cache->helper.first) = entry;
+        cache->helper.last = entry;
+    }
+    (void)pthread_cond_signal(&cache->helper.wakes);
+    return true;
+}
+
+static bool has_ended(struct bb__file_cache *cache)
+{
+    pthread_mutex_lock(&cache->lock);
+    bool ended = cache->helper.ended;
+    pthread_mutex_unlock(&cache->lock);
+    return ended;
+}
+
+bool bb__file_cache_stop(struct bb__file_cache *cache)
+{
+    static const struct timespec pause = {.tv_nsec = 1000000};
+    if (!cache || !cache->helper.runs) return true;
+    pthread_mutex_lock(&cache->lock);
+    cache->helper.ends = true;
+    (void)pthread_cond_signal(&cache->helper.wakes);
+    pthread_mutex_unlock(&cache->lock);
+    for (uint64_t since = bb__clock_ms(); !has_ended(cache); (void)nanosleep(&pause, NULL))
+        if (bb__elapsed(bb__clock_ms(), since) >= HANGS) return false;
+    (void)pthread_join(cache->helper.thread, NULL);
+    cache->helper.runs = false;
+    for (struct bb__file_entry *job; (job = take_job(cache));) bb__file_entry_release(job);
+    return true;
+}

@@ -1,0 +1,58 @@
+/* file_path.h: turns the path of a request into the name of a file below a directory of `public`. Used by
+ * conn_public.c and file_cache.c. Asks no file system. */
+#ifndef BB_FILE_PATH_H
+#define BB_FILE_PATH_H
+
+#include "bontebok.h"
+
+/* Bytes of the longest name, with the first "/" and the NUL. PATH_MAX is 4096; a variant adds ".zst". */
+#define BB_FILE_PATH_MAX 4000
+
+/* FNV-1a. */
+static inline uint64_t bb__name_hash(const char *at, size_t len)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < len; i++) hash = (hash ^ (unsigned char)at[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/* A decoded path. It has no "/" at the end. The root is empty. */
+struct bb__file_path {
+    size_t len;                  /* of the name: path + 1 */
+    uint64_t hash;               /* of the name */
+    char path[BB_FILE_PATH_MAX]; /* "/" and the name, NUL-terminated */
+};
+
+/* Decodes a path (RFC 3986 2.1) once. False: the path never names a file, so the application decides: "%"
+ * without two hex digits, NUL, "%2F", a backslash, an empty segment, a segment that begins with "." (but
+ * /.well-known), or a path that is too long. One "/" at the end is removed. */
+bool bb__file_path_decode(struct bb_slice path, struct bb__file_path *to);
+
+/* Returns the first segment of a path, without decoding. It is empty for "/". False: it needs decoding.
+ * *only: no other segment follows. */
+static inline bool bb__file_path_first(struct bb_slice path, struct bb_slice *segment, bool *only)
+{
+    const char *at = path.at + 1, *end = path.at + path.len;
+    while (at < end && *at != '/' && *at != '%' && *at != '\\') at++;
+    *segment = (struct bb_slice){path.at + 1, (size_t)(at - path.at - 1)};
+    *only = at == end || (*at == '/' && at + 1 == end);
+    return at == end || *at == '/';
+}
+
+/* The paths of the files that a path may stand for, in this order, as ActionDispatch::Static has them. */
+enum bb__file_candidate {
+    BB_CANDIDATE_PLAIN, /* /about */
+    BB_CANDIDATE_HTML,  /* /about.html */
+    BB_CANDIDATE_INDEX, /* /about/index.html */
+    BB_CANDIDATES
+};
+
+/* Makes a candidate. `to` may not be `path`. False: there is no such candidate, because the path is the root
+ * or has the extension of a known type (mime_types.h), or would be too long. */
+bool bb__file_path_candidate(const struct bb__file_path *path, enum bb__file_candidate candidate,
+                             struct bb__file_path *to);
+
+/* Returns the extension of the last segment, without the dot. Empty: none. */
+struct bb_slice bb__file_path_extension(const struct bb__file_path *path);
+
+#endif
