@@ -14,9 +14,7 @@ static struct bb_slice value_of(const struct bb_field *field)
     return (struct bb_slice){field->value, field->value_len};
 }
 
-/* Takes the next element of a comma-separated list, without surrounding white space. The element may be
- * empty. At first `rest` is the whole value. Returns false if no element is left. */
-static bool next_element(struct bb_slice *rest, struct bb_slice *element)
+bool bb__field_element(struct bb_slice *rest, struct bb_slice *element)
 {
     if (!rest->at) return false;
     const char *at = rest->at, *end = at + rest->len;
@@ -74,7 +72,7 @@ static int understand_transfer_encoding(struct bb_head *head, const struct bb_fi
     if (head->minor_version == 0) return BB_REASON_CODING_IN_1_0;
     if (head->has_length) return BB_REASON_LENGTH_AND_CHUNKED;
     struct bb_slice rest = value_of(field), element;
-    while (next_element(&rest, &element)) {
+    while (bb__field_element(&rest, &element)) {
         const char *end = element.at + element.len, *stop = bb__scan_token(element.at, end);
         struct bb_slice coding = {element.at, (size_t)(stop - element.at)};
         while (stop < end && bb__is_blank(*stop)) stop++;
@@ -95,7 +93,7 @@ static void understand_connection(struct bb__field_facts *facts, const struct bb
         return;
     }
     struct bb_slice rest = value_of(field), option;
-    while (next_element(&rest, &option)) {
+    while (bb__field_element(&rest, &option)) {
         if (bb__is_word(option.at, option.len, "close")) facts->close = true;
         if (bb__is_word(option.at, option.len, "keep-alive")) facts->keep_alive = true;
         if (bb__is_word(option.at, option.len, "upgrade")) facts->upgrade = true;
@@ -106,7 +104,7 @@ static void understand_connection(struct bb__field_facts *facts, const struct bb
 static int understand_expect(struct bb_head *head, const struct bb_field *field)
 {
     struct bb_slice rest = value_of(field), expectation;
-    while (next_element(&rest, &expectation)) {
+    while (bb__field_element(&rest, &expectation)) {
         if (expectation.len == 0) continue; /* the list of expectations may be empty */
         if (!bb__is_word(expectation.at, expectation.len, "100-continue")) return BB_REASON_EXPECTATION;
         head->expect_continue = head->minor_version > 0;
@@ -147,4 +145,24 @@ int bb__fields_end(struct bb_head *head, const struct bb__field_facts *facts)
      * it. An HTTP/1.0 client cannot upgrade. */
     head->upgrade = head->upgrade && facts->upgrade && head->minor_version > 0;
     return BB_OK;
+}
+
+const struct bb_field *bb__field_next(const struct bb_head *head, const char *name, unsigned *place)
+{
+    while (*place < head->field_count) {
+        const struct bb_field *field = &head->fields[(*place)++];
+        if (bb__is_word(field->name, field->name_len, name)) return field;
+    }
+    return NULL;
+}
+
+struct bb_slice bb__field_only(const struct bb_head *head, const char *name, bool *several)
+{
+    struct bb_slice found = {0};
+    const struct bb_field *field;
+    for (unsigned place = 0; (field = bb__field_next(head, name, &place));) {
+        *several |= found.at != NULL;
+        found = value_of(field);
+    }
+    return found;
 }

@@ -1,6 +1,7 @@
 /* h1_reply_file.c: see h1_reply_file.h. The head is the status line and the fields that the application has
  * set; each line ends with CRLF. */
 #include "http/h1_reply_file.h"
+#include "http/h1_fields.h"
 #include "http/h1_scan.h"
 #include "http/h1_status.h"
 
@@ -212,33 +213,19 @@ bool bb__h1_reply_takes_file(const struct bb__h1_reply *reply, const struct bb__
            !bb__h1_reply_find(head, "content-range").at;
 }
 
-/* Returns the value of the request's only field of this name; `at` is NULL if there is none. *several: there
- * are two or more. */
-static struct bb_slice find_in_request(const struct bb_head *request, const char *name, bool *several)
-{
-    struct bb_slice found = {0};
-    for (unsigned i = 0; i < request->field_count; i++) {
-        const struct bb_field *field = &request->fields[i];
-        if (!bb__is_word(field->name, field->name_len, name)) continue;
-        *several |= found.at != NULL;
-        found = (struct bb_slice){field->value, field->value_len};
-    }
-    return found;
-}
-
 bool bb__h1_asks_for_ranges(const struct bb_head *request)
 {
     bool several = false;
-    return find_in_request(request, "range", &several).at != NULL;
+    return bb__field_only(request, "range", &several).at != NULL;
 }
 
 static enum bb__range_verdict judge(const struct bb__buf *head, const struct bb_head *request, uint64_t size,
                                     struct bb__range ranges[BB_RANGES_MAX], unsigned *count)
 {
     bool several = false;
-    struct bb_slice range = find_in_request(request, "range", &several);
+    struct bb_slice range = bb__field_only(request, "range", &several);
     if (!range.at || several) return BB_RANGE_WHOLE;
-    struct bb_slice condition = find_in_request(request, "if-range", &several);
+    struct bb_slice condition = bb__field_only(request, "if-range", &several);
     if (several || (condition.at && !bb__range_condition_holds(condition, bb__h1_reply_find(head, "etag"),
                                                                bb__h1_reply_find(head, "last-modified"))))
         return BB_RANGE_WHOLE;
