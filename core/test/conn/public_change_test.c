@@ -1,0 +1,172 @@
+/* public_change_test.c: files of `public` that change while the server runs. The clock stands still until the
+ * test moves it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/fake_clock.h"
+#include "support/public_dir.h"
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct host *host;
+static struct client *client;
+
+static int begin(void **state)
+{
+    (void)state;
+    make_public_dir();
+    return 0;
+}
+
+static void serve(void)
+{
+    host = host_new_default(AF_UNIX);
+    host_enter_public(host, public_dir, "");
+    client = client_new(host);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    client_free(client);
+    host_leave_public(host);
+    remove_public_dir();
+    return 0;
+}
+
+/* The helper needs some real time, and the clock of the timeouts stands still. */
+static void ask(const char *request, int status, const char *body)
+{
+    client_say(client, request);
+    while (!client_receive(client)) {
+        host_turn(host);
+        usleep(1000);
+        fake_clock_advance(1);
+    }
+    assert_response(client, status, body);
+}
+
+static void replace(const char *name, const char *text, int64_t seconds)
+{
+    char new[TEMPORARY_PATH + 8];
+    write_public_at("new", text, strlen(text), seconds);
+    snprintf(new, sizeof new, "%s/new", public_dir);
+    assert_int_equal(rename(new, public_path(name)), 0);
+    make_old(public_dir, OLD_TIME);
+}
+
+static void test_a_replaced_file(void **state)
+{
+    (void)state;
+    write_public("a", "first");
+    serve();
+    ask(GET("/a"), 200, "first");
+    replace("a", "again", OLD_TIME); /* the same size and time: only the inode and ctime differ */
+    ask(GET("/a"), 200, "first");
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/a"), 200, "again");
+    replace("a", "third", OLD_TIME + 5);
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/a"), 200, "third");
+    assert_string_equal(client_field(client, "Last-Modified"), "Tue, 14 Nov 2023 22:13:25 GMT");
+}
+
+static void test_a_new_and_a_removed_file(void **state)
+{
+    (void)state;
+    make_public_subdir("d");
+    write_public("d/x", "x");
+    serve();
+    ask(GET("/a"), 200, "GET /a ");
+    ask(GET("/d/a"), 200, "GET /d/a ");
+    write_public("a", "a");
+    write_public("d/a", "d/a");
+    make_old(public_path("d"), OLD_TIME + 1);
+    make_old(public_dir, OLD_TIME + 1);
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/a"), 200, "a");
+    ask(GET("/d/a"), 200, "d/a");
+    assert_int_equal(unlink(public_path("a")), 0);
+    assert_int_equal(unlink(public_path("d/a")), 0);
+    make_old(public_dir, OLD_TIME + 2);
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/a"), 200, "GET /a ");
+    ask(GET("/d/a"), 200, "GET /d/a ");
+}
+
+/* A directory that has just changed may change again without another time. */
+static void test_a_young_directory_is_read_again(void **state)
+{
+    struct timespec now;
+    (void)state;
+    serve();
+    ask(GET("/a"), 200, "GET /a ");
+    clock_gettime(CLOCK_REALTIME, &now);
+    make_old(public_dir, now.tv_sec + 60 * 60);
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/a"), 200, "GET /a ");
+    write_public("a", "a");
+    clock_gettime(CLOCK_REALTIME, &now);
+    make_old(public_dir, now.tv_sec);
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/a"), 200, "a");
+    write_public("b", "b");
+    make_old(public_dir, now.tv_sec);
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/b"), 200, "b");
+}
+
+/* A file that has just been written has a weak tag, and is read again until it is old. */
+static void test_a_young_file(void **state)
+{
+    struct timespec now;
+    (void)state;
+    clock_gettime(CLOCK_REALTIME, &now);
+    write_public_at("a", "1", 1, now.tv_sec);
+    serve();
+    ask(GET("/a"), 200, "1");
+    bool is_weak = strncmp(client_field(client, "ETag"), "W/\"", 3) == 0;
+    int fd = open(public_path("a"), O_WRONLY | O_CLOEXEC);
+    assert_int_equal(write(fd, "2", 1), 1);
+    close(fd);
+    make_old(public_path("a"), now.tv_sec);
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/a"), 200, "2");
+    clock_gettime(CLOCK_REALTIME, &now);
+    assert_true(is_weak);
+    write_public_at("zero", "0", 1, 0);
+    make_old(public_dir, OLD_TIME + 1);
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/zero"), 200, "0");
+    assert_null(client_field(client, "ETag"));
+    assert_null(client_field(client, "Last-Modified"));
+}
+
+static void test_the_directory_is_removed(void **state)
+{
+    (void)state;
+    write_public("a", "a");
+    serve();
+    ask(GET("/a"), 200, "a");
+    remove_public_dir();
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/a"), 200, "GET /a ");
+    assert_int_equal(mkdir(public_dir, 0755), 0); /* for end() */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_replaced_file, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_new_and_a_removed_file, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_young_directory_is_read_again, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_young_file, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_directory_is_removed, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
