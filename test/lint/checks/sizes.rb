@@ -10,7 +10,7 @@ module Lint
     FUNCTION_LINES = 60
     COLUMNS = 120
     C = "{core,ext,load,bench,perl}/**/*.{c,h,xs}"
-    RUBY = "{lib,ext,exe,test,examples,bench}/**/*.rb"
+    RUBY = "{lib,ext,exe,test,examples,bench,core}/**/*.rb"
     PERL = "{perl,test,bench,examples}/**/*.{pm,pl,PL,psgi,t}"
     OTHER = "{exe/*,bin/**/*,.ci/*,bench/*}"
     DOCUMENT = /\.md\z/

@@ -5,9 +5,9 @@ require_relative "object_symbols"
 
 module Lint
   # Checks the undefined symbols of the core's objects. No object may use a symbol of Ruby or Perl. The layers base,
-  # http and log may use no system call. No object may use a function that depends on the locale: in Turkish, "I" is not
-  # the upper case of "i". A check of the includes would not find a call of a function that the C file
-  # declares itself.
+  # http, representation and log may use no system call. No object may use a function that depends on the locale: in
+  # Turkish, "I" is not the upper case of "i". A check of the includes would not find a call of a function that the C
+  # file declares itself.
   class Symbols
     HOST = /\A(rb_|ruby_|Perl_|PL_)/
     KERNEL = /\A(__errno_location|syscall|fork|socket|accept4?|bind|listen|connect|recv|recvfrom|recvmsg|send|sendto|

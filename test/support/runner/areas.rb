@@ -30,7 +30,7 @@ module Runner
       %r{\Atest/\w+/support/.*\.rb\z} => %w[users lint],
       %r{\A(bin/test\z|test/support/run(ner/|\.rb))} => %w[unit:support/**/* lint],
       %r{\Atest/(support/|support\.rb|test_helper\.rb)} => %w[unit:support/**/* conform lint integration:signals/*],
-      %r{\Acore/src/(base|http|log)/} => %w[core arm64 fuzz ext conform lint integration:logs/*],
+      %r{\Acore/src/(base|http|representation|log)/} => %w[core arm64 fuzz ext conform lint integration:logs/*],
       %r{\Acore/(src|include)/} => %w[core threads ext conform lint integration:{faults,files,limits}/*],
       %r{\Aext/} => %w[ext conform lint integration:{embedded,files}/* unit:{sockets/worker_links,system/held_signals}],
       %r{\Alib/bontebok/cli/bench_} => %w[load unit:cli/**/* lint],

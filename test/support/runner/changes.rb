@@ -16,9 +16,10 @@ module Runner
     # that matches counts. If no pattern matches, all default groups run. Each group must be in the row of each file
     # that can change its result, because a group that has passed runs again only after such a change (Stamps).
     TABLE = {
-      %r{\Acore/(src/(base|http|log)|include)/} => [*CORE, "arm64", "fuzz", "load", *BINDING, *PERL],
+      %r{\Acore/(src/(base|http|representation|log)|include)/} => [*CORE, "arm64", "fuzz", "load", *BINDING, *PERL],
       %r{\Acore/src/} => [*CORE, "load", *BINDING, *PERL],
-      %r{\Acore/test/(http/|requests/|support/(standin/|guard|encode|fail_alloc))} => [*CORE, "arm64", "fuzz", "load"],
+      %r{\Acore/test/((http|representation|requests)/|support/(standin/|guard|encode|fail_alloc))} =>
+        [*CORE, "arm64", "fuzz", "load"],
       %r{\Acore/test/} => [*CORE, "load"],
       %r{\Acore/Makefile\z} => [*CORE, "arm64", "portable"],
       %r{\Acore/fuzz/} => %w[fuzz lint],
@@ -39,7 +40,7 @@ module Runner
       %r{\Atest/interop/psgi/} => %w[psgi lint],
       %r{\Atest/load/support} => %w[load timing lint],
       %r{\Atest/(unit|integration|conform|interop|timing|soak|load|portable)/} => %w[own lint],
-      %r{\Atest/lint/} => %w[lint],
+      %r{\Atest/lint/|\Acore/mime_types\.rb\z} => %w[lint],
       %r{\Atest/ext/} => %w[ext ext-rack lint],
       %r{\Abench/(stream_client/|support/build)} => %w[load lint],
       %r{\Abench/support/(crowd|decoy)} => %w[integration lint],

@@ -1,4 +1,4 @@
-/* cmocka.h: the few functions of cmocka that the tests of core/src/http use, for machines without cmocka.
+/* cmocka.h: the few functions of cmocka that the tests of core/src/http and core/src/representation use.
  * `make test-arm64` builds the tests with a cross compiler, statically, and runs them under qemu. The first
  * failure ends the program. All other builds use the real cmocka. */
 #ifndef BB_STANDIN_CMOCKA_H

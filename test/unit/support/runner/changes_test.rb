@@ -12,6 +12,9 @@ class ChangesTest < Support::TestCase
   # { path => [groups that must run if the path has changed, groups that must not run] }
   EXAMPLES = {
     "core/src/http/h1_head.c" => [%w[core arm64 fuzz ext ext-rack conform unit], %w[memory]],
+    "core/src/representation/mime_types.c" => [%w[core arm64 fuzz ext lint], %w[memory]],
+    "core/test/representation/mime_types_test.c" => [%w[core arm64 fuzz], %w[ext integration]],
+    "core/mime_types.rb" => [%w[lint], %w[core integration]],
     "core/include/bontebok.h" => [%w[core arm64 fuzz ext ext-rack unit], %w[memory]],
     "core/src/conn/conn.h" => [%w[core threads integration timing-core timing], %w[arm64 fuzz]],
     "core/test/conn/conn_test.c" => [%w[core threads timing-core], %w[ext integration timing]],
