@@ -17,6 +17,14 @@ static inline bool bb__is_alphanumeric(char byte)
     return (lower >= 'a' && lower <= 'z') || (byte >= '0' && byte <= '9');
 }
 
+/* Returns the value of a hex digit, or -1. */
+static inline int bb__hex_value(char digit)
+{
+    char lower = bb__lower(digit);
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
 /* Returns whether both texts of `len` bytes are the same in any letter case. */
 static inline bool bb__is_same_word(const char *at, const char *other, size_t len)
 {

@@ -193,8 +193,9 @@ static int open_candidate(const struct find *find, struct bb__file_entry *known,
 }
 
 /* candidate: room for find->found. */
-static int find_candidate(struct find *find, const struct bb__file_path *path, struct bb__file_path *candidate,
-                          struct bb__file_entry *known, struct bb__file_entry *entry)
+static int find_candidate(struct find *find, const struct bb__file_path *path,
+                          struct bb__file_path *candidate, struct bb__file_entry *known,
+                          struct bb__file_entry *entry)
 {
     for (; find->root < find->cache->pub->directory_count; find->root++) {
         for (int each = 0; each < BB_CANDIDATES; each++) {

@@ -1,17 +1,11 @@
 /* file_path.c: see file_path.h. */
 #include "files/file_path.h"
+#include "base/letters.h"
 #include "representation/mime_types.h"
 
 #include <string.h>
 
 /* ---- decoding ---- */
-
-static int hex(char byte)
-{
-    if (byte >= '0' && byte <= '9') return byte - '0';
-    char lower = (char)(byte | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
 
 /* Decodes one byte at *at, and moves *at behind it. Returns -1 if no name of a file has this byte. */
 static int next_byte(const char **at, const char *end)
@@ -19,7 +13,7 @@ static int next_byte(const char **at, const char *end)
     if (**at == '\\') return -1;
     if (**at != '%') return (unsigned char)*(*at)++;
     if (end - *at < 3) return -1;
-    int high = hex((*at)[1]), low = hex((*at)[2]);
+    int high = bb__hex_value((*at)[1]), low = bb__hex_value((*at)[2]);
     if (high < 0 || low < 0) return -1;
     int byte = high * 16 + low;
     *at += 3;

@@ -145,6 +145,7 @@ void bb__io_begin(struct bb__io_thread *io, struct bb_lane *lane)
     struct bb__conn *current = lane->current;
     lane->watched.has_request = current != NULL;
     lane->set.batch.count = lane->set.batch.next = 0;
+    bb__lane_keep_again(lane);
     leave_sources(io->worker, lane);
     if (current) bb__conn_set_unwatch(&lane->set, current);
     lane->watched.unheard = true;

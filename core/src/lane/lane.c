@@ -1,12 +1,10 @@
 /* lane.c: the loop of a lane. A lane is one thread of the host (the program that calls the core: Ruby). The
- * loop decides which connection is served next, and when the lane waits. See bontebok.h for the contracts.
+ * loop decides which connection is served next. lane_wait.c waits. See bontebok.h for the contracts.
  * The cheapest path of a request is accept4, recv, parse, the host's work, send, close. A new connection is
  * read at once, and enters the poller only if it has to wait. A kept-alive connection stays in the poller
  * (level-triggered) and is not touched between two requests. */
 #include "lane/lane.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <string.h>
 
 /* The result of a look at one of the places where requests may wait. */
@@ -36,6 +34,15 @@ static enum found from_same_connection(struct bb_lane *lane, struct bb__conn **s
     if (!conn) return NOTHING;
     lane->pick.again = NULL;
     return settle(lane, conn, bb__conn_advance(conn, &lane->context), served);
+}
+
+/* Takes the request that bb_lane_wait() has found while it sent files. */
+static enum found from_wait(struct bb_lane *lane, struct bb__conn **served)
+{
+    if (!lane->pick.found) return NOTHING;
+    *served = lane->pick.found;
+    lane->pick.found = NULL;
+    return REQUEST;
 }
 
 static enum found from_accept_queue(struct bb_lane *lane, struct bb__conn **served)
@@ -163,6 +170,7 @@ static void begin_to_pick(struct bb_lane *lane)
  * a limit:
  *
  *     same connection   BB_IN_A_ROW requests in a row
+ *     last wait         one request
  *     accept queue      BB_IN_A_ROW connections in a row
  *     batch             each event once
  *     waiting           one after each request of the other places
@@ -175,8 +183,9 @@ static struct bb__conn *pick(struct bb_lane *lane)
         enum found found = from_same_connection(lane, &served);
         if (found == NOTHING) {
             lane->pick.in_a_row = 0;
-            found = turn_of_others(lane, from_accept_queue(lane, &served));
+            found = turn_of_others(lane, from_wait(lane, &served));
         }
+        if (found == NOTHING) found = turn_of_others(lane, from_accept_queue(lane, &served));
         if (found == NOTHING) found = turn_of_others(lane, from_batch(lane, &served));
         if (found == NOTHING) found = turn_of_others(lane, from_timeouts(lane, &served));
         if (found == NOTHING) found = from_poller(lane);
@@ -212,7 +221,10 @@ static void tick(struct bb_lane *lane)
     if (lane->canary.avoids_until > 0 && context->now >= lane->canary.avoids_until)
         bb__lane_end_avoiding(lane);
     if (context->draining) bb__lane_check_drain(lane);
-    if (bb__worker_is_over_limit(lane->worker)) bb__lane_keep_to_limit(lane, lane->pick.again);
+    if (bb__worker_is_over_limit(lane->worker)) {
+        bb__lane_keep_again(lane); /* a rejection may overwrite the head of pick.found */
+        bb__lane_keep_to_limit(lane, NULL);
+    }
     tell_rest(lane);
     if (context->log) bb__lane_log_tick(lane);
     if (atomic_load_explicit(&lane->worker->has_news, memory_order_relaxed)) {
@@ -289,77 +301,6 @@ int bb_lane_next(struct bb_lane *lane, const struct bb_request **request)
     if (lane->context.log && !bb__lane_log_last(lane)) return BB_AGAIN;
     bb__conn_report_rest(&lane->context, true);
     return lane->context.events.count > 0 ? BB_EVENT : BB_DRAINED;
-}
-
-/* other: ms; -1: no limit. */
-static int sooner(int wait, int other)
-{
-    return wait < 0 || (other >= 0 && other < wait) ? other : wait;
-}
-
-static int wait_time(struct bb_lane *lane)
-{
-    uint64_t now = bb__clock_ms();
-    int wait = lane->pick.pauses ? 0 : bb__timeout_wait(&lane->set.timeouts, now);
-    if (lane->accept.paused) {
-        uint64_t resume = bb__lane_resumes(lane);
-        wait = sooner(wait, resume > now ? (int)(resume - now) : 0);
-    }
-    uint64_t avoids = lane->canary.avoids_until;
-    if (avoids > 0) wait = sooner(wait, avoids > now ? (int)(avoids - now) : 0);
-    if (lane->drain.handing_over || lane->drain.standing_by) wait = sooner(wait, BB_RETRY);
-    if (lane->context.log) wait = sooner(wait, bb__access_log_wait(lane->context.log, now));
-    uint64_t reports = bb__conn_reports_due(&lane->context);
-    if (reports != UINT64_MAX) wait = sooner(wait, reports > now ? (int)(reports - now) : 0);
-    lane->set.due_back = wait < 0 ? BB_NOT_DUE : now + (uint64_t)wait;
-    return wait;
-}
-
-/* epoll fails if the application has closed a descriptor of the core. The pause prevents a busy loop. */
-static void rest(struct bb_lane *lane, int error)
-{
-    struct pollfd wake = {.fd = lane->intake.wakeup.fd, .events = POLLIN};
-    const struct bb_event event = {.error = error,
-                                   .text = "the poller failed: a thread gets no events of its clients"};
-    bb__event_add_paced(&lane->context.events, &lane->paces.lost, lane->context.now, &event);
-    (void)poll(&wake, 1, BB_RETRY);
-}
-
-static void wait_for_events(struct bb_lane *lane)
-{
-    if (bb__poller_wait(&lane->set.poller, &lane->set.batch, wait_time(lane)) != BB_OK) rest(lane, errno);
-}
-
-int bb_lane_wait(struct bb_lane *lane)
-{
-    if (bb__worker_is_inert(lane->worker)) return BB_OK;
-    if (lane->turn.then == BB_THEN_WAKE) (void)bb__lane_try_reclaim(lane);
-    if (lane->turn.then != BB_THEN_NOTHING) {
-        bb__lane_await_set(lane);
-        return BB_OK;
-    }
-    if (atomic_load_explicit(&lane->intake.unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
-    bb__conn_set_show(&lane->set, lane->context.counts.own);
-    bb__sample_settle(&lane->sample);
-    atomic_store(&lane->intake.waiting, true);
-    bb__scoreboard_set_idle(lane->intake.slot, true);
-    do wait_for_events(lane);
-    while (bb__worker_has_paused_accepting(lane->worker) && lane->worker->aside != &lane->intake &&
-           bb__lane_pass_all(lane));
-    bb__scoreboard_set_idle(lane->intake.slot, false);
-    bb__lane_after_look(lane);
-    if (lane->context.log && lane->set.batch.count == 0) bb__lane_log_idle(lane);
-    for (int i = 0; i < lane->set.batch.count; i++)
-        if (lane->set.batch.events[i].data.ptr == &lane->wake_source) bb__wakeup_clear(&lane->intake.wakeup);
-    lane->pick.busy = lane->set.batch.count >= 2;
-    lane->pick.looked = false;
-    bb__lane_release_woken(lane);
-    return BB_OK;
-}
-
-void bb_lane_wake(struct bb_lane *lane)
-{
-    if (!bb__worker_is_inert(lane->worker)) bb__wakeup_raise(&lane->intake.wakeup);
 }
 
 int bb_lane_event(struct bb_lane *lane, struct bb_event *event)

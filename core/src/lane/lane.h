@@ -50,6 +50,7 @@ struct bb_lane {
 
     struct {                    /* lane.c: which connection is next */
         struct bb__conn *again; /* the connection served last, if its buffer has more bytes */
+        struct bb__conn *found; /* bb_lane_wait() has found its request */
         unsigned in_a_row;      /* responses in a row on one connection */
         bool busy;              /* the last look found events, so the next look probably finds some, too */
         bool looked;            /* the lane has looked at the poller since it handed out the last request */
@@ -92,7 +93,7 @@ struct bb_lane {
     } canary;
 
     struct {                              /* limit how often each kind of event is reported */
-        struct bb__event_pace unnamed;    /* reply_named.c: files that were not sent */
+        struct bb__event_pace unnamed;    /* reply_file.c: files that were not sent */
         struct bb__event_pace exhausted;  /* no descriptors, no memory */
         struct bb__event_pace lost;       /* connections that were lost */
         struct bb__event_pace log_losses; /* lines of the access log that were lost */
@@ -333,7 +334,8 @@ static inline bool bb__lane_was_ended(const struct bb_lane *lane)
  * the lane. */
 void bb__lane_announce_wait(struct bb_lane *lane);
 
-/* Moves pick.again to the end of the ready list, because the I/O thread may take the set. */
+/* Moves pick.again and pick.found to the end of the ready list, because the I/O thread may take the set. The
+ * I/O thread calls this, too, for a set that it has just taken. */
 void bb__lane_keep_again(struct bb_lane *lane);
 
 /* lane_aside.c: puts the sources back into the set of a lane that is `unwatched`. */

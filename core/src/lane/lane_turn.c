@@ -48,7 +48,8 @@ void bb__lane_announce_wait(struct bb_lane *lane)
 void bb__lane_keep_again(struct bb_lane *lane)
 {
     if (lane->pick.again) (void)bb__lane_settle(lane, lane->pick.again, BB_CONN_AGAIN);
-    lane->pick.again = NULL;
+    if (lane->pick.found) (void)bb__lane_settle(lane, lane->pick.found, BB_CONN_AGAIN);
+    lane->pick.again = lane->pick.found = NULL;
 }
 
 bool bb_lane_gives_way(struct bb_lane *lane, bool others_have_requests)

@@ -1,6 +1,6 @@
 /* file_source.h: wraps the system calls on files that are response bodies: opening, reading ahead and
- * sendfile(2), or a copy where the switch BB_PORTABLE is set. Used by conn_file.c, reply_file.c and
- * reply_named.c. Does not know connections or HTTP. */
+ * sendfile(2), or a copy where the switch BB_PORTABLE is set. Used by conn_file.c and
+ * reply_file.c. Does not know connections or HTTP. */
 #ifndef BB_FILE_SOURCE_H
 #define BB_FILE_SOURCE_H
 
