@@ -27,8 +27,9 @@ static void unlink_entry(struct bb__file_cache *cache, struct bb__file_entry *en
     *(older ? &older->cache.newer : &cache->oldest) = newer;
 }
 
-static void link_newest(struct bb__file_cache *cache, struct bb__file_entry *entry)
+static void link_newest(struct bb__file_cache *cache, struct bb__file_entry *entry, uint64_t now)
 {
+    entry->cache.used_at = now;
     entry->cache.newer = NULL;
     entry->cache.older = cache->newest;
     *(cache->newest ? &cache->newest->cache.newer : &cache->oldest) = entry;
@@ -59,6 +60,13 @@ static void drop_until(struct bb__file_cache *cache, unsigned descriptors, size_
     }
 }
 
+/* A removed file takes room on the disk while it is open. */
+static void drop_idle(struct bb__file_cache *cache, uint64_t now)
+{
+    while (cache->oldest && bb__elapsed(now, cache->oldest->cache.used_at) >= BB_ENTRY_IDLE)
+        drop(cache, cache->oldest);
+}
+
 static void count_costs(struct bb__file_entry *entry)
 {
     entry->cache.descriptors = 0;
@@ -73,7 +81,7 @@ static void count_costs(struct bb__file_entry *entry)
 void bb__file_cache_put(struct bb__file_cache *cache, struct bb__file_entry *entry)
 {
     struct bb__file_entry **place = place_of(cache, entry->hash, entry->name, entry->len);
-    entry->checked_at = bb__clock_ms();
+    uint64_t now = entry->checked_at = bb__clock_ms();
     if (*place == entry) return;
     if (*place) drop(cache, *place);
     count_costs(entry);
@@ -81,14 +89,13 @@ void bb__file_cache_put(struct bb__file_cache *cache, struct bb__file_entry *ent
     entry->cache.next = *place;
     *place = entry;
     entry->cache.is_in = true;
-    link_newest(cache, entry);
+    link_newest(cache, entry, now);
     bb__file_entry_use(entry);
     cache->count++;
     cache->descriptors += entry->cache.descriptors;
     cache->bytes += entry->cache.bytes;
     if (cache->count > BB_ENTRIES_MAX) drop(cache, cache->oldest);
-    bool is_scarce = bb__clock_ms() < cache->scarce_until;
-    drop_until(cache, is_scarce ? 0 : cache->descriptors_max, BB_FILE_BYTES_MAX);
+    drop_until(cache, now < cache->scarce_until ? 0 : cache->descriptors_max, BB_FILE_BYTES_MAX);
 }
 
 bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now)
@@ -136,13 +143,14 @@ void bb__file_cache_free(struct bb__file_cache *cache, bool is_child)
 
 /* ---- looking ---- */
 
-/* Looks at the roots once a second. If a directory on this machine has changed, requests wait until its names
- * are read. A directory that is elsewhere may be slow, so the requests use the names that are known. The
- * caller has the lock. */
-static void check_roots(struct bb__file_cache *cache, uint64_t now)
+/* Runs once a second. Looks at the roots. If a directory on this machine has changed, requests wait until its
+ * names are read. A directory that is elsewhere may be slow, so the requests use the names that are known.
+ * The caller has the lock. */
+static void do_each_second(struct bb__file_cache *cache, uint64_t now)
 {
     bool all_local = true, change = false;
     if (bb__elapsed(now, cache->tree.roots[0]->looked_at) < BB_FILE_VALID) return;
+    drop_idle(cache, now);
     for (unsigned root = 0; root < cache->pub->directory_count; root++) {
         cache->tree.roots[root]->looked_at = now;
         all_local &= cache->pub->directories[root].is_local;
@@ -188,7 +196,7 @@ static enum bb__file_found may_have(struct bb__file_cache *cache, struct bb_slic
     struct bb_slice first;
     bool only, is_plain = bb__file_path_first(path, &first, &only);
     pthread_mutex_lock(&cache->lock);
-    check_roots(cache, now);
+    do_each_second(cache, now);
     bool waits = cache->roots_change;
     bool may = !is_plain || bb__dir_tree_may_have(&cache->tree, first, only);
     pthread_mutex_unlock(&cache->lock);
@@ -209,10 +217,8 @@ enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_
     bool is_valid = known && bb__elapsed(now, known->checked_at) < BB_FILE_VALID;
     if (known && !asked) {
         bb__file_entry_use(known);
-        if (cache->newest != known) {
-            unlink_entry(cache, known);
-            link_newest(cache, known);
-        }
+        unlink_entry(cache, known);
+        link_newest(cache, known, now);
     }
     pthread_mutex_unlock(&cache->lock);
     if (asked) return BB_FILE_LATER;

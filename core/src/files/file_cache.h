@@ -13,6 +13,7 @@
 /* Limits of a worker. */
 #define BB_ENTRIES_MAX    2048
 #define BB_FILE_BYTES_MAX (4 * 1024 * 1024)
+#define BB_ENTRY_IDLE     60000 /* ms; an entry that nobody has used for this time is dropped */
 #define BB_ENTRY_BUCKETS  4096
 
 struct bb__file_cache {

@@ -42,6 +42,7 @@ struct bb__file_entry {
 
     struct { /* file_cache.c, under its lock */
         bool is_in;
+        uint64_t used_at;            /* ms */
         struct bb__file_entry *next; /* in its bucket */
         struct bb__file_entry *newer, *older;
         struct bb__file_entry *next_job; /* for the helper */
