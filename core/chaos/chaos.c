@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "files/public.h"
 #include "worker/worker.h"
 
 #define ROUND       2000 /* ms */
@@ -93,6 +94,7 @@ static struct bb_settings random_settings(struct chaos_random *random, const cha
     }
     snprintf(settings.spool_dir, sizeof settings.spool_dir, "%s", directory);
     snprintf(settings.x_sendfile, sizeof settings.x_sendfile, "%s", directory);
+    if (!one_in(random, 3)) snprintf(settings.public, sizeof settings.public, "%s", directory);
     snprintf(settings.unbuffered_bodies, sizeof settings.unbuffered_bodies, "/unbuffered");
     snprintf(settings.health_paths, sizeof settings.health_paths, "/health");
     snprintf(settings.ready_path, sizeof settings.ready_path, "/ready");
@@ -148,9 +150,9 @@ static uint64_t sum_of_names(const struct bb_metrics *metrics)
     return sum;
 }
 
-/* Each served request counts once. An upgrade counts as 1xx, like interim responses, which are more. A
- * rejection and a probe have a name. The clients may have read a whole response that the host aborts at its
- * end. */
+/* Each request that is served, or gets a file of `public`, counts once. An upgrade counts as 1xx, like
+ * interim responses, which are more. A rejection and a probe have a name. The clients may have read a whole
+ * response that the host aborts at its end. */
 static void check_totals(const struct bb_metrics *metrics, unsigned served, unsigned whole)
 {
     static struct bb_metrics_sum sum;
@@ -161,7 +163,8 @@ static void check_totals(const struct bb_metrics *metrics, unsigned served, unsi
     if (whole > sum.counters[BB_COUNT_RESPONSES_2XX] + sum.counters[BB_COUNT_ABORTED])
         chaos_fail("the clients have got more responses than are counted");
     if (served > ends + sum.counters[BB_COUNT_RESPONSES_1XX]) chaos_fail("a request was not counted");
-    if (ends > served + sum_of_names(metrics)) chaos_fail("a request was counted twice");
+    if (ends > served + sum_of_names(metrics) + sum.counters[BB_COUNT_FILES])
+        chaos_fail("a request was counted twice");
     if (sum_of(sum.queue_time, BB_METRICS_TIMES) > served ||
         sum_of(sum.service_time, BB_METRICS_TIMES) > served)
         chaos_fail("a time was counted twice");
@@ -208,6 +211,23 @@ static unsigned end_clients(pid_t pid, int results)
     return whole;
 }
 
+/* Replaces, extends or removes a file. All versions have the same first bytes. No file is shortened, because
+ * the kernel then clears bytes that it is sending. */
+static void replace_public_file(const char *directory, struct chaos_random *random)
+{
+    char path[256], new[256];
+    size_t len = below(random, one_in(random, 2) ? 20 * 1000 : FILE_LENGTH);
+    snprintf(path, sizeof path, "%s/%s.txt", directory, one_in(random, 2) ? "a" : "b");
+    snprintf(new, sizeof new, "%s/new", directory);
+    if (one_in(random, 10)) (void)unlink(path);
+    bool in_place = one_in(random, 5);
+    int fd = open(in_place ? path : new, O_WRONLY | O_CREAT | (in_place ? 0 : O_TRUNC) | O_CLOEXEC, 0600);
+    if (fd < 0) return; /* no descriptors */
+    if (write(fd, chaos_text, len) != (ssize_t)len) chaos_fail("no file");
+    close(fd);
+    if (!in_place && rename(new, path) != 0) chaos_fail("rename");
+}
+
 static void play(const char *directory, unsigned *served, unsigned *whole)
 {
     struct chaos_random random = {round_seed};
@@ -216,6 +236,8 @@ static void play(const char *directory, unsigned *served, unsigned *whole)
     struct bb_scoreboard *scoreboard;
     struct bb_metrics *metrics;
     struct bb_worker *worker;
+    struct bb_public *pub;
+    char fault[BB_FAULT_MAX];
     int results;
     unsigned descriptors = open_descriptors();
     alarm(DRAIN_LIMIT);
@@ -225,13 +247,18 @@ static void play(const char *directory, unsigned *served, unsigned *whole)
     listen_for(worker, &addresses);
     bb_worker_scoreboard(worker, scoreboard);
     bb_worker_metrics(worker, metrics, 1, 1);
+    if (bb_public_open(&pub, &settings, fault) != BB_OK) chaos_fail("%s", fault);
+    if (pub) pub->directories[0].is_local &= one_in(&random, 2); /* the helper does all look-ups */
+    if (bb_worker_public(worker, pub) != BB_OK) chaos_fail("bb_worker_public");
     pid_t clients = start_clients(worker, &addresses, &results);
     if (bb_worker_start_io_thread(worker) != BB_OK) chaos_fail("bb_worker_start_io_thread");
     struct chaos_host *host = chaos_host_start(worker, round_seed, directory);
     limit_descriptors(one_in(&random, 4) ? 0 : DESCRIPTORS);
 
-    for (uint64_t began = now_ms(); now_ms() - began < ROUND - ROUND / 5; usleep(2000))
+    for (uint64_t began = now_ms(); now_ms() - began < ROUND - ROUND / 5; usleep(2000)) {
         chaos_host_tick(host, &random);
+        if (one_in(&random, 20)) replace_public_file(directory, &random);
+    }
     bb_worker_drain(worker, one_in(&random, 2) ? BB_QUEUE_TAKE : BB_QUEUE_LEAVE);
     unsigned served_now = chaos_host_finish(host), whole_now = end_clients(clients, results);
     *served += served_now;
@@ -239,6 +266,7 @@ static void play(const char *directory, unsigned *served, unsigned *whole)
     check_left(worker);
     check_totals(metrics, served_now, whole_now);
     if (bb_worker_free(worker) != BB_OK) chaos_fail("bb_worker_free");
+    bb_public_free(pub);
     bb_metrics_free(metrics);
     bb_scoreboard_free(scoreboard);
     limit_descriptors(0);
@@ -256,9 +284,12 @@ static void write_file(const char *directory)
 
 static void remove_files(const char *directory)
 {
+    static const char *const names[] = {"file", "a.txt", "b.txt", "new"};
     char path[256];
-    snprintf(path, sizeof path, "%s/file", directory);
-    unlink(path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
+        unlink(path);
+    }
     if (rmdir(directory) != 0) chaos_fail("files are left in %s", directory);
 }
 

@@ -178,10 +178,11 @@ static bool read_response(struct client *client)
 
 static bool ask(struct client *client, const char *fields)
 {
-    static const char *const paths[] = {"/", "/health", "/?a=b"};
+    static const char *const paths[] = {"/", "/health", "/?a=b", "/a.txt", "/b.txt", "/file", "/a.txt/b"};
     char request[512];
     int len = snprintf(request, sizeof request, "GET %s HTTP/1.%d\r\nHost: x\r\n%s\r\n",
-                       paths[below(&client->random, 3)], one_in(&client->random, 10) ? 0 : 1, fields);
+                       paths[below(&client->random, sizeof paths / sizeof *paths)],
+                       one_in(&client->random, 10) ? 0 : 1, fields);
     return say(client, request, (size_t)len);
 }
 

@@ -135,18 +135,19 @@ static int find_variants(const struct find *find, struct bb__file_entry *entry)
     return code;
 }
 
-/* Reads a small file to memory. A young file keeps its descriptor, so that its inode stays its own. */
+/* Reads a small file to memory. If it changes now, it is sent from its descriptor, as a large one. A young
+ * file keeps its descriptor, so that its inode stays its own. */
 static int read_small(const struct find *find, struct bb__file_entry *entry, struct bb__representation *each)
 {
     size_t size = each->stamp.size;
     if (size > BB_FILE_SMALL) return BB_OK;
     each->bytes = malloc(size > 0 ? size : 1);
     if (!each->bytes) return BB_ENOMEM;
-    int code = bb__file_read_whole(each->fd, each->bytes, size, mode_for(find));
+    int code = bb__file_read_whole(each->fd, each->bytes, &each->stamp, mode_for(find));
     if (code != BB_OK) {
         free(each->bytes);
         each->bytes = NULL;
-        return code == BB_EOF ? BB_ESYSTEM : code; /* it changes now */
+        return code == BB_EOF ? BB_OK : code;
     }
     if (!entry->is_young) close_file(each);
     return BB_OK;

@@ -169,9 +169,8 @@ int bb__directory_open_at(int at, const char *name, enum bb__find_mode mode, int
 
 /* ---- reading ---- */
 
-int bb__file_read_whole(int fd, char *to, size_t len, enum bb__find_mode mode)
+static int read_waiting(int fd, char *to, size_t len)
 {
-    if (mode == BB_FIND_AT_ONCE) return bb__file_source_read_cached(fd, 0, to, len) ? BB_OK : BB_AGAIN;
     for (size_t done = 0; done < len;) {
         ssize_t count = pread(fd, to + done, len - done, (off_t)done);
         if (count < 0 && errno == EINTR) continue;
@@ -180,4 +179,20 @@ int bb__file_read_whole(int fd, char *to, size_t len, enum bb__find_mode mode)
         done += (size_t)count;
     }
     return BB_OK;
+}
+
+/* While a file is shortened, a read may find bytes that are 0 already. So its stamp is compared afterwards.
+ */
+int bb__file_read_whole(int fd, char *to, const struct bb__file_stamp *stamp, enum bb__find_mode mode)
+{
+    struct stat status;
+    int code = BB_OK;
+    if (mode == BB_FIND_WAITING)
+        code = read_waiting(fd, to, stamp->size);
+    else if (!bb__file_source_read_cached(fd, 0, to, stamp->size))
+        code = BB_AGAIN;
+    if (code != BB_OK) return code;
+    if (fstat(fd, &status) != 0) return BB_ESYSTEM;
+    struct bb__file_stamp now = stamp_of(&status);
+    return bb__file_stamp_is_same(&now, stamp) ? BB_OK : BB_EOF;
 }

@@ -48,8 +48,8 @@ int bb__file_open_at(int at, const char *name, enum bb__find_mode mode, int *fd,
 int bb__directory_open_at(int at, const char *name, enum bb__find_mode mode, int *fd,
                           struct bb__file_stamp *stamp);
 
-/* Reads the whole file to `to`. BB_OK; BB_AGAIN: BB_FIND_AT_ONCE is not possible; BB_EOF: the file has
- * another length; BB_ESYSTEM with errno. */
-int bb__file_read_whole(int fd, char *to, size_t len, enum bb__find_mode mode);
+/* Reads the whole file to `to`, which has room for stamp->size bytes. BB_OK; BB_AGAIN: BB_FIND_AT_ONCE is not
+ * possible; BB_EOF: the file has changed since it got this stamp; BB_ESYSTEM with errno. */
+int bb__file_read_whole(int fd, char *to, const struct bb__file_stamp *stamp, enum bb__find_mode mode);
 
 #endif

@@ -26,7 +26,8 @@ module Lint
       lane: Layer.new(may: %i[base http representation log sockets metrics system files conn worker]),
       stream: Layer.new(may: %i[base http representation log sockets metrics system files conn worker lane]),
       io_thread: Layer.new(may: %i[base http representation log sockets metrics system files conn worker lane]),
-      api: Layer.new(may: %i[base http representation log sockets metrics system files conn worker lane stream io_thread])
+      api: Layer.new(may: %i[base http representation log sockets metrics system files conn worker lane stream
+                             io_thread])
     }.freeze
 
     # For each directory of lib/bontebok: the directories whose files it may require. Every file may require the files
