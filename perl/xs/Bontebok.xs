@@ -45,7 +45,7 @@ SV *
 faults(settings)
         HV *settings
     CODE:
-        RETVAL = bbp_core_faults(aTHX_ settings);
+        RETVAL = bbp_settings_faults(aTHX_ settings);
     OUTPUT:
         RETVAL
 

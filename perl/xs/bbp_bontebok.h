@@ -133,6 +133,14 @@ static inline bool bbp_is_plain(const SV *sv)
     return (SvFLAGS(sv) & (SVf_POK | SVf_UTF8 | SVs_GMG)) == SVf_POK;
 }
 
+/* ---- bbp_settings.c ---- */
+
+/* Fills *settings from a hash of names and texts. Raises if one is wrong. */
+void bbp_settings_read(pTHX_ struct bb_settings *settings, HV *given);
+
+/* Returns a new SV with the reason why a worker cannot have these settings, or undef. */
+SV *bbp_settings_faults(pTHX_ HV *given);
+
 /* ---- bbp_report.c ---- */
 
 /* Reports to lib. These three never raise. error: NULL, or the exception. */
@@ -330,9 +338,6 @@ CV *bbp_serve_respond(pTHX_ struct bbp_core *core);
 
 /* Creates the worker of this process. Raises if a setting is wrong. report: a code reference. */
 struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report);
-
-/* Returns a new SV with the reason why a worker cannot have these settings, or undef. */
-SV *bbp_core_faults(pTHX_ HV *settings);
 
 /* Adds a listener; the binding takes over fd. env: the fixed part of the env. Raises the system's error. */
 void bbp_core_listen(pTHX_ struct bbp_core *core, int fd, HV *env, SV *name, SV *port);

@@ -5,24 +5,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void set_all(pTHX_ struct bb_settings *settings, HV *given)
-{
-    char fault[BB_FAULT_MAX];
-    HE *entry;
-    (void)hv_iterinit(given);
-    while ((entry = hv_iternext(given))) {
-        const char *name = SvPV_nolen(hv_iterkeysv(entry)), *text = SvPV_nolen(hv_iterval(given, entry));
-        if (bb_settings_set(settings, name, text, fault) != BB_OK)
-            croak("Bontebok: the setting %s %s, not '%s'", name, fault, text);
-    }
-}
-
 struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report)
 {
     struct bb_settings values;
     struct bb_worker *worker;
-    bb_settings_init(&values);
-    set_all(aTHX_ & values, settings);
+    bbp_settings_read(aTHX_ & values, settings);
     int code = bb_worker_new(&worker, &values);
     if (code < 0) croak("Bontebok: %s", bb_error_text(code));
     struct bbp_core *core = calloc(1, sizeof *core);
@@ -39,23 +26,6 @@ struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report)
     core->run_handlers = bbp_signal_handlers(aTHX);
     bbp_env_make_names(aTHX_ core);
     return core;
-}
-
-SV *bbp_core_faults(pTHX_ HV *settings)
-{
-    char fault[BB_FAULT_MAX];
-    struct bb_settings values;
-    struct bb_worker *worker;
-    bb_settings_init(&values);
-    set_all(aTHX_ & values, settings);
-    int code = bb_access_log_check(&values, fault);
-    if (code == BB_EFORMAT) return newSVpvf("the access log: %s", fault);
-    if (code < 0) return newSVpvf("the access log %s: %s", values.access_log, Strerror(errno));
-    code = bb_worker_new(&worker, &values);
-    if (code == BB_OK) (void)bb_worker_free(worker);
-    if (code == BB_EFORMAT)
-        return newSVpvf("--trusted-proxies has no such networks: '%s'", values.trusted_proxies);
-    return code == BB_OK ? newSV(0) : newSVpv(bb_error_text(code), 0);
 }
 
 void bbp_core_listen(pTHX_ struct bbp_core *core, int fd, HV *env, SV *name, SV *port)

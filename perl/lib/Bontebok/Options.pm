@@ -6,9 +6,10 @@ package Bontebok::Options;
 use strict;
 use warnings;
 
-use Bontebok            ();
-use Bontebok::UserError qw(refuse);
-use List::Util          qw(max min);
+use Bontebok              ();
+use Bontebok::OptionNames qw(option unknown);
+use Bontebok::UserError   qw(refuse);
+use List::Util            qw(max min);
 
 # Options and their defaults. The other options are settings of the core.
 my %DEFAULTS = (
@@ -50,9 +51,8 @@ my %ABSENT = map { $_ => 1 } qw(server_name max_keepalive_requests request_timeo
 my @NUMBERS = ([backlog => 1], [max_workers => 0], [max_reqs_per_child => 0], [min_reqs_per_child => 1]);
 my @TIMES   = qw(spawn_interval err_respawn_interval);
 
-# MOST_WORKERS: more are a mistake. NEAR: the message about an unknown option proposes a name at most so far away, or a
-# name that contains the unknown one.
-use constant { MOST_WORKERS => 1000, NEAR => 3 };
+# More are a mistake.
+use constant MOST_WORKERS => 1000;
 
 # given: a hash reference; names with "-" or "_". Dies with a message for the user.
 sub new {
@@ -61,7 +61,7 @@ sub new {
     for my $key (sort keys %$given) {
         (my $name = $key) =~ tr/-/_/;
         $name = $ALIASES{$name} // $name;
-        exists $DEFAULTS{$name} || _is_setting($name) or refuse(_unknown($key));
+        exists $DEFAULTS{$name} || _is_setting($name) or refuse(unknown($key, keys %DEFAULTS, keys %ALIASES));
         $self->{$name} = $given->{$key} if defined $given->{$key};
     }
     $self->_check;
@@ -123,14 +123,14 @@ sub _check_setting {
     my $fault = Bontebok::Core::fault($setting, "$value") // return;
     # plackup passes an empty text for --disable-NAME.
     return $self->{$name} = 'off' if $value eq '' && !defined Bontebok::Core::fault($setting, 'off');
-    refuse(_option($name) . " $fault, not '$value'");
+    refuse(option($name) . " $fault, not '$value'");
 }
 
 sub _check_number {
     my ($self, $name, $least) = @_;
     my $value = $self->{$name} // return;
     return if $value =~ /\A[0-9]{1,15}\z/ && $value >= $least;
-    refuse(_option($name) . " must be a whole number from $least on, not '$value'");
+    refuse(option($name) . " must be a whole number from $least on, not '$value'");
 }
 
 # plackup passes 1 for --enable-NAME.
@@ -138,7 +138,7 @@ sub _check_switch {
     my ($self, $name) = @_;
     my $value = lc $self->{$name};
     $value =~ /\A(?:true|yes|on|1|false|no|off|0|)\z/
-      or refuse(_option($name) . " must be true or false, not '$self->{$name}'");
+      or refuse(option($name) . " must be true or false, not '$self->{$name}'");
     $self->{$name} = $value =~ /\A(?:true|yes|on|1)\z/;
     return;
 }
@@ -146,7 +146,7 @@ sub _check_switch {
 sub _check_paths {
     my ($self) = @_;
     for my $name (grep { ($self->{$_} // '/') !~ m{\A/} } qw(ready_path live_path)) {
-        refuse(_option($name) . " must begin with /, not '$self->{$name}'");
+        refuse(option($name) . " must begin with /, not '$self->{$name}'");
     }
     my $directory = $self->{spool_dir} // return;
     -d $directory && -w _ or refuse("--spool-dir $directory is no directory that this process may write to");
@@ -161,40 +161,6 @@ sub _check_child_exit {
     ref $code eq 'CODE' or refuse('--child-exit must be the text of a code reference, such as "sub { ... }"');
     $self->{child_exit} = $code;
     return;
-}
-
-# ---- names for the user ----
-
-sub _option {
-    my ($name) = @_;
-    $name =~ tr/_/-/;
-    return "--$name";
-}
-
-sub _unknown {
-    my ($key) = @_;
-    (my $name = $key) =~ tr/-/_/;
-    my %distance = map { $_ => index($_, $name) >= 0 ? 0 : _distance($name, $_) } keys %DEFAULTS, keys %ALIASES;
-    my ($nearest) =
-      sort { $distance{$a} <=> $distance{$b} || length $a <=> length $b || $a cmp $b } keys %distance;
-    my $text = 'unknown option ' . _option($key);
-    $text .= '; the nearest one is ' . _option($nearest) if $distance{$nearest} <= NEAR;
-    return $text;
-}
-
-# The Levenshtein distance: how many letters must be inserted, removed or replaced.
-sub _distance {
-    my ($from, $to) = @_;
-    my @row = (0 .. length $to);
-    for my $i (1 .. length $from) {
-        my @next = ($i);
-        for my $j (1 .. length $to) {
-            my $replaced = $row[ $j - 1 ] + (substr($from, $i - 1, 1) ne substr($to, $j - 1, 1));
-            push @next, min($replaced, $row[$j] + 1, $next[-1] + 1);
-        }
-        @row = @next;
-    }
-    return $row[-1];
 }
 
 1;
