@@ -1,5 +1,6 @@
 /* Bontebok.xs: what Perl sees of the binding. Bontebok::Core is the server of this process, and
- * Bontebok::Writer is PSGI's streaming writer. Bontebok::Shared and Bontebok::Process are for a master. */
+ * Bontebok::Writer is PSGI's streaming writer. Bontebok::Public has the directories of files that the core serves.
+ * Bontebok::Shared and Bontebok::Process are for a master. */
 #include "bbp_bontebok.h"
 
 /* Returns what the reference refers to. */
@@ -21,20 +22,27 @@ static struct bbp_shared *shared_of(pTHX_ SV *self)
     return INT2PTR(struct bbp_shared *, SvIV(object_of(aTHX_ self, "Bontebok::Shared")));
 }
 
+static struct bbp_public *public_of(pTHX_ SV *self)
+{
+    return INT2PTR(struct bbp_public *, SvIV(object_of(aTHX_ self, "Bontebok::Public")));
+}
+
 MODULE = Bontebok    PACKAGE = Bontebok::Core
 
 PROTOTYPES: DISABLE
 
- # Bontebok::Core->new(\%settings, $report): the settings are those of bontebok_settings.h, as text. $report is
- # called with ($level, $message, $exception) for each line of the log. Dies if a setting is wrong.
+ # Bontebok::Core->new(\%settings, $report, $public): the settings are those of bontebok_settings.h, as text. $report
+ # is called with ($level, $message, $exception) for each line of the log. $public: a Bontebok::Public. Dies if a
+ # setting is wrong.
 SV *
-new(class, settings, report)
+new(class, settings, report, public)
         const char *class
         HV *settings
         SV *report
+        SV *public
     CODE:
         RETVAL = newSV(0);
-        (void)sv_setref_pv(RETVAL, class, bbp_core_new(aTHX_ settings, report));
+        (void)sv_setref_pv(RETVAL, class, bbp_core_new(aTHX_ settings, report, public_of(aTHX_ public)));
         SvREADONLY_on(SvRV(RETVAL)); /* it has a pointer */
     OUTPUT:
         RETVAL
@@ -167,6 +175,36 @@ DESTROY(self)
 int
 CLONE_SKIP(class)
         SV *class
+    CODE:
+        PERL_UNUSED_VAR(class);
+        RETVAL = 1;
+    OUTPUT:
+        RETVAL
+
+MODULE = Bontebok    PACKAGE = Bontebok::Public
+
+ # Bontebok::Public->new(\%settings): opens the directories of the setting public, for all workers that this process
+ # forks. Dies with a sentence that begins with the setting's name, such as "public: /x: No such file or directory".
+SV *
+new(class, settings)
+        const char *class
+        HV *settings
+    CODE:
+        RETVAL = newSV(0);
+        (void)sv_setref_pv(RETVAL, class, bbp_public_open(aTHX_ settings));
+        SvREADONLY_on(SvRV(RETVAL)); /* it has a pointer */
+    OUTPUT:
+        RETVAL
+
+void
+DESTROY(self)
+        SV *self
+    CODE:
+        bbp_public_release(public_of(aTHX_ self));
+
+int
+CLONE_SKIP(class)
+        const char *class
     CODE:
         PERL_UNUSED_VAR(class);
         RETVAL = 1;

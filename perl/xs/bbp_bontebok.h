@@ -68,6 +68,7 @@ struct bbp_exchange {
 };
 
 struct bbp_shared;
+struct bbp_public;
 
 /* The words that a worker says to its master. A word is a byte. The first words are those of enum bb_tell. */
 enum bbp_word {
@@ -90,6 +91,7 @@ struct bbp_core {
     struct bb_lane *lane;             /* NULL before bbp_serve() */
     struct bb_scoreboard *scoreboard; /* owned; NULL: see `shared` */
     struct bbp_shared *shared;        /* NULL: this process serves alone */
+    struct bbp_public *public;        /* held: the files that the core serves */
     int channel;                      /* owned if `shared`: the socket to the master */
     ino_t channel_id;                 /* bbp_orders.c */
     uint64_t graceful_timeout;        /* ms */
@@ -224,6 +226,20 @@ void bbp_shared_drain(struct bbp_core *core, bool all);
 void bbp_shared_clear(struct bbp_shared *shared, int pid);
 SV *bbp_shared_label(pTHX_ struct bbp_shared *shared, int pid);
 
+/* ---- bbp_public.c ---- */
+
+/* Opens the directories of the setting public. The caller owns the result, and calls bbp_public_release().
+ * Raises the sentence of bb_public_open(). */
+struct bbp_public *bbp_public_open(pTHX_ HV *given);
+
+/* The directories stay open until each user has released them. NULL is allowed in the second one. */
+struct bbp_public *bbp_public_hold(struct bbp_public *public);
+void bbp_public_release(struct bbp_public *public);
+
+/* Lets the worker serve the files. Call it between bb_worker_scoreboard() and bb_worker_start_io_thread().
+ * Returns a code of the core. */
+int bbp_public_serve(struct bbp_core *core);
+
 /* ---- bbp_orders.c ---- */
 
 /* Starts the thread that obeys the master, if there is one. Call it when the lane exists. False: the system
@@ -336,8 +352,9 @@ CV *bbp_serve_respond(pTHX_ struct bbp_core *core);
 
 /* ---- bbp_core.c ---- */
 
-/* Creates the worker of this process. Raises if a setting is wrong. report: a code reference. */
-struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report);
+/* Creates the worker of this process. Raises if a setting is wrong. report: a code reference. The core holds
+ * `public`. */
+struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report, struct bbp_public *public);
 
 /* Adds a listener; the binding takes over fd. env: the fixed part of the env. Raises the system's error. */
 void bbp_core_listen(pTHX_ struct bbp_core *core, int fd, HV *env, SV *name, SV *port);

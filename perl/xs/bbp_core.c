@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report)
+struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report, struct bbp_public *public)
 {
     struct bb_settings values;
     struct bb_worker *worker;
@@ -21,6 +21,7 @@ struct bbp_core *bbp_core_new(pTHX_ HV *settings, SV *report)
     core->graceful_timeout = values.graceful_timeout;
     (void)pthread_mutex_init(&core->drain_lock, NULL);
     core->pid = getpid();
+    core->public = bbp_public_hold(public);
     core->report = newSVsv(report);
     core->respond = bbp_serve_respond(aTHX_ core);
     core->run_handlers = bbp_signal_handlers(aTHX);
@@ -53,6 +54,7 @@ static int show_alone(struct bbp_core *core)
 static void start(pTHX_ struct bbp_core *core)
 {
     int code = show_alone(core);
+    if (code == BB_OK) code = bbp_public_serve(core);
     if (code == BB_OK) code = bb_worker_start_io_thread(core->worker);
     if (code == BB_OK) code = bb_lane_new(&core->lane, core->worker);
     if (code >= 0 && !bbp_orders_begin(core)) code = BB_ENOMEM;
@@ -86,6 +88,7 @@ void bbp_core_free(pTHX_ struct bbp_core *core)
     if (bb_worker_free(core->worker) == BB_OK) {
         bb_scoreboard_free(core->scoreboard);
         bbp_shared_leave(core);
+        bbp_public_release(core->public);
     }
     for (unsigned i = 0; i < core->listeners; i++) SvREFCNT_dec(core->templates[i]);
     for (int i = 0; i < BBP_NAMES; i++) SvREFCNT_dec(core->names[i]);

@@ -7,6 +7,7 @@ use strict;
 use warnings;
 
 use Bontebok              ();
+use Bontebok::ListOptions ();
 use Bontebok::OptionNames qw(option unknown);
 use Bontebok::UserError   qw(refuse);
 use List::Util            qw(max min);
@@ -54,14 +55,16 @@ my @TIMES   = qw(spawn_interval err_respawn_interval);
 # More are a mistake.
 use constant MOST_WORKERS => 1000;
 
-# given: a hash reference; names with "-" or "_". Dies with a message for the user.
+# given: a hash reference; names with "-" or "_". See Bontebok::ListOptions for options with several values. Dies with a
+# message for the user.
 sub new {
     my ($class, $given) = @_;
-    my $self = bless {%DEFAULTS}, $class;
+    my $self  = bless {%DEFAULTS}, $class;
+    my @known = (keys %DEFAULTS, keys %ALIASES, Bontebok::ListOptions::names());
     for my $key (sort keys %$given) {
         (my $name = $key) =~ tr/-/_/;
         $name = $ALIASES{$name} // $name;
-        exists $DEFAULTS{$name} || _is_setting($name) or refuse(unknown($key, keys %DEFAULTS, keys %ALIASES));
+        exists $DEFAULTS{$name} || _is_setting($name) or refuse(unknown($key, @known));
         $self->{$name} = $given->{$key} if defined $given->{$key};
     }
     $self->_check;
@@ -101,6 +104,7 @@ sub _is_setting { return !exists $ABSENT{ $_[0] } && Bontebok::Core::has_setting
 
 sub _check {
     my ($self) = @_;
+    $self->_join_lists;
     $self->_check_setting($_, $SETTINGS{$_}[0]) for sort keys %SETTINGS;
     $self->_check_setting($_, $_) for grep { _is_setting($_) } sort keys %$self;
     $self->_check_setting($_, 'graceful_timeout') for @TIMES;
@@ -115,6 +119,15 @@ sub _check {
     $self->_check_paths;
     my $fault = Bontebok::Core::faults($self->settings) // return;
     refuse($fault);
+}
+
+sub _join_lists {
+    my ($self) = @_;
+    for my $name (Bontebok::ListOptions::names()) {
+        $self->{$name} = Bontebok::ListOptions::lines(option($name), $self->{$name});
+    }
+    !defined $self->{public_headers} || defined $self->{public} or refuse('--public-headers needs --public');
+    return;
 }
 
 sub _check_setting {

@@ -23,11 +23,11 @@ use POSIX             ();
 # PSGI's booleans. A copy of an integer costs less than a copy of perl's own booleans.
 use constant { TRUE => 1, FALSE => 0 };
 
-# listeners: Bontebok::Listeners. The core gets copies of its sockets. Dies with a message for the user if a setting is
-# wrong. parent: the process ID of the master; undef: this is the only process.
+# public: see Bontebok::PublicFiles. listeners: Bontebok::Listeners. The core gets copies of its sockets. Dies with a
+# message for the user if a setting is wrong. parent: the process ID of the master; undef: this is the only process.
 sub new {
-    my ($class, $options, $listeners, $parent) = @_;
-    my $core = Bontebok::Core->new($options->settings, \&Bontebok::Log::report);
+    my ($class, $options, $public, $listeners, $parent) = @_;
+    my $core = Bontebok::Core->new($options->settings, \&Bontebok::Log::report, $public);
     my $env  = _env($options, defined $parent ? TRUE : FALSE);
     for my $listener ($listeners->all) {
         my $fd = POSIX::dup(fileno $listener->{socket}) // die "bontebok: cannot listen: $!\n";

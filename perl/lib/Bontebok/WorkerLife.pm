@@ -13,10 +13,11 @@ use Bontebok::Signals ();
 use Bontebok::Worker  ();
 use POSIX             ();
 
-# handler: passed to child_exit. build: makes the application.
+# handler: passed to child_exit. public: see Bontebok::PublicFiles. build: makes the application.
 sub new {
-    my ($class, $handler, $options, $listeners, $build) = @_;
-    return bless { handler => $handler, options => $options, listeners => $listeners, build => $build }, $class;
+    my ($class, $handler, $options, $public, $listeners, $build) = @_;
+    my %self = (handler => $handler, options => $options, public => $public, listeners => $listeners, build => $build);
+    return bless \%self, $class;
 }
 
 # Never returns. parent: the process ID of the master. channel: the socket to it. former: the handlers that signals had
@@ -32,11 +33,11 @@ sub live {
 
 sub _serve {
     my ($self, $parent, $channel, $shared, $former) = @_;
-    my ($options, $listeners) = @{$self}{qw(options listeners)};
+    my ($options, $public, $listeners) = @{$self}{qw(options public listeners)};
     srand;    # otherwise all workers get the same random numbers
     my $app    = $self->_make_app($former);
     getppid == $parent or POSIX::_exit(1);    # the application has forked, or the master has died
-    my $worker = Bontebok::Worker->new($options, $listeners, $parent);
+    my $worker = Bontebok::Worker->new($options, $public, $listeners, $parent);
     $worker->join($shared, $channel, $options->requests_per_child);
     $listeners->close_all;
     close $channel;

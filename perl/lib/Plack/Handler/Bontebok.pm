@@ -4,9 +4,11 @@ use 5.016;
 use strict;
 use warnings;
 
+use Bontebok::ListOptions     ();
 use Bontebok::Listeners       ();
 use Bontebok::Options         ();
 use Bontebok::Prefork         ();
+use Bontebok::PublicFiles     ();
 use Bontebok::StandardStreams ();
 use Bontebok::UserError       ();
 use Bontebok::Worker          ();
@@ -14,8 +16,8 @@ use Bontebok::WorkerLife      ();
 
 # With PLACK_SERVER, plackup serves with another handler if this method dies. So a wrong option is reported by run.
 sub new {
-    my ($class, %given) = @_;
-    my $options = eval { Bontebok::Options->new(\%given) };
+    my ($class, @given) = @_;
+    my $options = eval { Bontebok::Options->new(Bontebok::ListOptions::collect(@given)) };
     return bless { options => $options, refusal => $options ? undef : $@ }, $class;
 }
 
@@ -25,20 +27,21 @@ sub run {
     my ($self, $app) = @_;
     Bontebok::StandardStreams::fill();
     my $options   = $self->{options} // Bontebok::UserError::refuse_again($self->{refusal});
+    my $public    = Bontebok::PublicFiles::open($options);
     my $listeners = Bontebok::Listeners->open($options);
     my $build     = $self->{psgi_app_builder} // sub { $app };
     my $announce  = sub { $self->_announce($listeners) };
-    return _serve_alone($options, $listeners, $build, $announce)
+    return _serve_alone($options, $public, $listeners, $build, $announce)
       if $options->get('max_workers') == 0 || !Bontebok::Shared::is_possible();
-    my $life = Bontebok::WorkerLife->new($self, $options, $listeners, $build);
+    my $life = Bontebok::WorkerLife->new($self, $options, $public, $listeners, $build);
     Bontebok::Prefork->new($options, $listeners, work => sub { $life->live(@_) }, ready => $announce)->run;
     return;
 }
 
 sub _serve_alone {
-    my ($options, $listeners, $build, $announce) = @_;
+    my ($options, $public, $listeners, $build, $announce) = @_;
     my $app    = $build->();
-    my $worker = Bontebok::Worker->new($options, $listeners);
+    my $worker = Bontebok::Worker->new($options, $public, $listeners);
     $listeners->close;
     $worker->run($app, $announce);
     return;
