@@ -93,7 +93,73 @@ is_deeply [Command->run('--public', "$directory/one", '--public-headers', '/ ETa
 ok !eval { Plack::Handler::Bontebok->new(public => '/nowhere/x')->run(sub { }); 1 }, 'a program: an exception';
 is $@, "bontebok: --public /nowhere/x: No such file or directory\n", 'a program: the message';
 
+# ---- files ----
+
+my @options = ('--public', "$directory/one", "--public=$directory/two", '--public-headers',
+    '/assets/ Cache-Control: max-age=60', '--public_headers=/b X-B: 1');
+for my $workers (@workers) {
+    my $server = start($workers, args => \@options);
+    my $style  = $server->get('/assets/a.css');
+    is body($style), 'a{}', "$workers workers: a file";
+    like $style, qr{^Content-Type: text/css}mi, "$workers workers: its type";
+    like $style, qr{^Cache-Control: max-age=60\r$}mi, "$workers workers: a field of its rule";
+    unlike $style, qr{^X-B:}mi, "$workers workers: no field of another rule";
+    is body($server->get('/both.txt')), 'one', "$workers workers: the first directory with this file";
+    my $second = $server->get('/b.txt');
+    is body($second), 'b', "$workers workers: a file of the second directory";
+    like $second, qr{^X-B: 1\r$}mi, "$workers workers: a field of the second rule";
+
+    my ($tag) = $style =~ /^ETag: ([^\r]+)/mi;
+    my $same  = $server->get('/assets/a.css', 'If-None-Match: ' . ($tag // 'none'));
+    like $same, qr{\AHTTP/1\.1 304 [^\n]*\n(?:[^\r]+\r\n)+\r\n\z}, "$workers workers: a file that the client has";
+    my $head = $server->raw("HEAD /assets/a.css HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    like $head, qr{\AHTTP/1\.1 200 .*^Content-Length: 3\r\n.*\r\n\r\n\z}msi, "$workers workers: HEAD";
+
+    for my $target ('/', '/assets', '/assets/', '/assets/b.css') {
+        is body($server->get($target)), "app GET $target", "$workers workers, $target: the application answers";
+    }
+    is body($server->post('/b.txt', 'x')), 'app POST /b.txt', "$workers workers: POST";
+    is $server->stop, 0, "$workers workers: the end";
+    is $server->log, '', "$workers workers: the log";
+}
+
+# A relative name, and workers that make the application.
+for my $workers (@workers) {
+    my $server = start($workers, chdir => "$directory/one", args => [qw(--public assets -L Delayed)]);
+    is body($server->get('/a.css')), 'a{}', "$workers workers: a directory in the current directory";
+}
+
+# A file is sent while the only worker serves another request. The access log has it.
+{
+    POSIX::mkfifo("$directory/gate", 0600) or die "mkfifo: $!";
+    my $waits  = 'sub { print STDERR "waits\n"; open my $gate, "<", shift->{HTTP_GATE}; [200, [], [readline $gate]] }';
+    my $server = start(0, app => $waits, args => [@options, "--access_log=$directory/log"]);
+    my $client = $server->connect;
+    syswrite $client, "GET /nothing HTTP/1.1\r\nHost: a\r\nGate: $directory/gate\r\nConnection: close\r\n\r\n";
+    ok $server->logs(qr/waits\n/), 'a busy server: the application has a request';
+    is body($server->get('/b.txt')), 'b', 'a busy server: a file';
+    write_file("$directory/gate", 'goes on');
+    is body(TestServer::read_all($client)), 'goes on', 'a busy server: the response of the application';
+    is $server->stop, 0, 'a busy server: the end';
+    my @lines = map { /"(GET [^"]+)" 200 / } do { open my $log, '<', "$directory/log" or die "log: $!"; <$log> };
+    is_deeply [sort @lines], ['GET /b.txt HTTP/1.1', 'GET /nothing HTTP/1.1'], 'the access log';
+}
+
+# ---- the directories are opened once ----
+
+if ($workers[-1]) {
+    my $server = start(1, args => ['--public', "$directory/two"], app => 'sub { [200, [], [$$]] }');
+    my $former = body($server->get('/'));
+    rename "$directory/two", "$directory/old" or die "rename: $!";
+    mkpath("$directory/two");
+    kill HUP => $server->pid;
+    ok TestServer::eventually { body($server->get('/')) ne $former }, 'HUP: a new worker';
+    is body($server->get('/b.txt')), 'b', 'HUP: the new worker serves the directory that was opened at the start';
+}
+
 # The server closes the directories at its end.
+my $read = body(TestServer->start(sub { [200, [], ['app']] }, public => ["$directory/one"])->get('/both.txt'));
+is $read, 'one', 'a program: a file';
 my $open   = sub { return scalar grep { my $copy = POSIX::dup($_); defined $copy && POSIX::close($copy) } 0 .. 100 };
 my $before = $open->();
 for my $workers (@workers) {
