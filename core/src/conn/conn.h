@@ -375,8 +375,7 @@ enum bb__conn_next bb__conn_reject(struct bb__conn *conn, struct bb__conn_contex
 enum bb__conn_next bb__conn_reject_with(struct bb__conn *conn, struct bb__conn_context *context,
                                         const struct bb__h1_error *error);
 
-/* Whether the connection of a request to which the core itself responds may stay open. context->head is its
- * head. */
+/* Whether the connection may stay open after a response of the core. context->head is its request's head. */
 bool bb__conn_may_keep_alive(const struct bb__conn *conn, const struct bb__conn_context *context);
 
 /* In conn_admission.c: returns when the complete request began to wait, in us; 0: no complete request
