@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/reason.h"
 #include "http/h1_scan.h"
 #include "http/h1_target.h"
@@ -149,9 +150,10 @@ int bb__fields_end(struct bb_head *head, const struct bb__field_facts *facts)
 
 const struct bb_field *bb__field_next(const struct bb_head *head, const char *name, unsigned *place)
 {
+    size_t len = strlen(name);
     while (*place < head->field_count) {
         const struct bb_field *field = &head->fields[(*place)++];
-        if (bb__is_word(field->name, field->name_len, name)) return field;
+        if (field->name_len == len && bb__is_same_word(field->name, name, len)) return field;
     }
     return NULL;
 }

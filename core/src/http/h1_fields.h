@@ -22,12 +22,12 @@ int bb__field_understand(struct bb_head *head, struct bb__field_facts *facts, st
 /* Call this after the last field. Returns BB_OK or a reason. */
 int bb__fields_end(struct bb_head *head, const struct bb__field_facts *facts);
 
-/* Returns the first field of this name (in lower case) from fields[*place] on, and moves *place behind it.
- * NULL: there is none. */
+/* Returns the first field of this name (in any letter case) from fields[*place] on, and moves *place behind
+ * it. NULL: there is none. */
 const struct bb_field *bb__field_next(const struct bb_head *head, const char *name, unsigned *place);
 
-/* Returns the value of the only field of this name (in lower case); `at` is NULL if there is none. If there
- * are two or more, *several becomes true. */
+/* Returns the value of the only field of this name (in any letter case); `at` is NULL if there is none. If
+ * there are two or more, *several becomes true. */
 struct bb_slice bb__field_only(const struct bb_head *head, const char *name, bool *several);
 
 /* Takes the next element of a comma-separated list, without surrounding white space. The element may be
