@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/letters.h"
 #include "http/h1_fields.h"
 #include "http/h1_scan.h"
 
@@ -44,16 +45,17 @@ static int read_weight(const char *at, const char *end)
 static int *wish_for(struct wishes *wishes, struct bb_slice coding)
 {
     static const struct {
-        const char *name;
+        struct bb_slice name;
         enum bb__coding coding;
-    } names[] = {{"gzip", BB_CODING_GZIP},
-                 {"br", BB_CODING_BR},
-                 {"zstd", BB_CODING_ZSTD},
-                 {"x-gzip", BB_CODING_GZIP},
-                 {"identity", BB_CODING_IDENTITY}};
+    } names[] = {{{"gzip", 4}, BB_CODING_GZIP},
+                 {{"br", 2}, BB_CODING_BR},
+                 {{"zstd", 4}, BB_CODING_ZSTD},
+                 {{"x-gzip", 6}, BB_CODING_GZIP},
+                 {{"identity", 8}, BB_CODING_IDENTITY}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (bb__is_word(coding.at, coding.len, names[i].name)) return &wishes->of_coding[names[i].coding];
-    return bb__is_word(coding.at, coding.len, "*") ? &wishes->of_others : NULL;
+        if (coding.len == names[i].name.len && bb__is_same_word(coding.at, names[i].name.at, coding.len))
+            return &wishes->of_coding[names[i].coding];
+    return coding.len == 1 && *coding.at == '*' ? &wishes->of_others : NULL;
 }
 
 static void read_item(struct wishes *wishes, struct bb_slice item)

@@ -14,7 +14,7 @@ struct moment {
 
 /* ---- the parts of a text: each function moves *rest behind what it takes ---- */
 
-static bool take(struct bb_slice *rest, const char *text, size_t len)
+static inline bool take(struct bb_slice *rest, const char *text, size_t len)
 {
     if (rest->len < len || memcmp(rest->at, text, len) != 0) return false;
     *rest = (struct bb_slice){rest->at + len, rest->len - len};
@@ -36,22 +36,32 @@ static bool take_number(struct bb_slice *rest, unsigned digits, unsigned *number
     return true;
 }
 
+/* Takes one of `count` names of three letters. *number: its place, from 1 on. */
+static bool take_name(struct bb_slice *rest, const char names[][3], unsigned count, unsigned *number)
+{
+    if (rest->len < 3) return false;
+    for (*number = 1; *number <= count; (*number)++) {
+        if (memcmp(rest->at, names[*number - 1], 3) != 0) continue;
+        *rest = (struct bb_slice){rest->at + 3, rest->len - 3};
+        return true;
+    }
+    return false;
+}
+
 static bool take_day_name(struct bb_slice *rest, bool whole)
 {
-    static const char *const names[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
-                                        "Friday", "Saturday", "Sunday"};
-    for (size_t i = 0; i < 7; i++)
-        if (take(rest, names[i], whole ? strlen(names[i]) : 3)) return true;
-    return false;
+    static const char names[7][3] = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+    static const char *const ends[7] = {"day", "sday", "nesday", "rsday", "day", "urday", "day"};
+    unsigned number;
+    if (!take_name(rest, names, 7, &number)) return false;
+    return !whole || take(rest, ends[number - 1], strlen(ends[number - 1]));
 }
 
 static bool take_month(struct bb_slice *rest, unsigned *month)
 {
     static const char names[12][3] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    for (*month = 1; *month <= 12; (*month)++)
-        if (take(rest, names[*month - 1], 3)) return true;
-    return false;
+    return take_name(rest, names, 12, month);
 }
 
 static bool take_time(struct bb_slice *rest, struct moment *moment)

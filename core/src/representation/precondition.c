@@ -105,17 +105,14 @@ enum bb__precondition bb__precondition_check(const struct bb_head *request,
     return BB_PRECONDITION_HOLDS;
 }
 
-/* Most names are told apart by their first byte. */
-static bool is_condition(const struct bb_field *field)
-{
-    char first = bb__lower(field->name_len > 0 ? *field->name : '\0');
-    if (first == 'i') return field->name_len >= 3 && bb__is_word(field->name, 3, "if-");
-    return first == 'r' && bb__is_word(field->name, field->name_len, "range");
-}
-
 bool bb__is_conditional(const struct bb_head *request)
 {
-    for (unsigned i = 0; i < request->field_count; i++)
-        if (is_condition(&request->fields[i])) return true;
+    const struct bb_field *end = request->fields + request->field_count;
+    for (const struct bb_field *field = request->fields; field < end; field++) {
+        if (field->name_len < 5) continue;        /* Range is the shortest */
+        char first = (char)(*field->name | 0x20); /* in lower case, if it is a letter */
+        if (first == 'i' && bb__is_same_word(field->name, "if-", 3)) return true;
+        if (first == 'r' && bb__is_word(field->name, field->name_len, "range")) return true;
+    }
     return false;
 }

@@ -30,8 +30,8 @@ enum bb__precondition {
 enum bb__precondition bb__precondition_check(const struct bb_head *request,
                                              const struct bb__validators *validators, int64_t now);
 
-/* Returns whether the request has a field whose name is Range or begins with "If-". Without such a field,
- * neither a precondition nor a range is asked for. Cheap: it runs for each request for a file. */
+/* Returns whether the request has Range, or a field whose name begins with "If-". Without such a field, it
+ * asks neither for a precondition nor for a range. Cheap: it runs for each request for a file. */
 bool bb__is_conditional(const struct bb_head *request);
 
 #endif
