@@ -58,15 +58,27 @@ enum bb__file_found {
 enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
                                         struct bb__file_entry **entry);
 
-/* Closes the descriptors that only the cache uses. For some time, it keeps none. Returns whether it has
- * closed any. */
+/* In file_table.c: closes the descriptors that only the cache uses. For some time, it keeps none. Returns
+ * whether it has closed any. */
 bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now);
 
 /* ---- for the files of files/ ---- */
 
-/* Keeps a new entry, which replaces the entry of the same name, and lets old ones go. The caller has the lock
- * and stays a user. */
-void bb__file_cache_put(struct bb__file_cache *cache, struct bb__file_entry *entry);
+/* In file_table.c; the caller has the lock: */
+
+/* Keeps a new entry, which replaces the entry of the same name, and lets old ones go. An entry that is there
+ * counts as checked now. The caller stays a user. */
+void bb__file_table_put(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
+/* Returns the entry of this path, whose user the caller becomes, or NULL. now: ms. */
+struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const struct bb__file_path *path,
+                                          uint64_t now);
+
+void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
+/* Drops the entries that nobody has used for BB_ENTRY_IDLE, because a removed file takes room on the disk
+ * while it is open. */
+void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now);
 
 /* In file_find.c: finds what the path stands for. known: the entry that the cache has, or NULL. BB_OK: the
  * caller is a user of *entry, which is `known` if the file has not changed. BB_AGAIN: BB_FIND_AT_ONCE is not

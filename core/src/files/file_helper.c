@@ -51,8 +51,10 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
         found = bb__file_entry_new(&path, BB_ENTRY_NONE);
     pthread_mutex_lock(&cache->lock);
     if (found) {
-        bb__file_cache_put(cache, found);
+        bb__file_table_put(cache, found);
         bb__file_entry_release(found);
+    } else if (job->cache.is_in) { /* no memory: the connections ask again */
+        bb__file_table_drop(cache, job);
     }
     bb__file_entry_release(job);
 }

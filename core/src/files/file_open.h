@@ -21,7 +21,7 @@ bool bb__file_stamp_is_same(const struct bb__file_stamp *one, const struct bb__f
 static inline bool bb__file_stamp_is_young(const struct bb__file_stamp *stamp, int64_t now)
 {
     const int64_t second = 1000000000;
-    return stamp->mtime > now - second && stamp->mtime < now + second;
+    return stamp->mtime + second > now && stamp->mtime < now + second;
 }
 
 /* Opens a directory by its name. Returns -1 with errno. */

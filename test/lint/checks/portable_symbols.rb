@@ -9,15 +9,16 @@ module Lint
   class PortableSymbols
     # Functions of POSIX.1-2008. getentropy is in all libcs of today; POSIX.1-2024 has it.
     POSIX = %w[
-      accept calloc clock_getres clock_gettime close connect dup2 fclose fcntl fileno free fstat fstatat
-      getentropy getpid getrlimit getsockname getsockopt gmtime_r htonl htons inet_ntop inet_pton ioctl kill
-      localtime_r malloc memchr memcmp memcpy memmove memset mkstemp mmap munmap nanosleep ntohl ntohs open
-      openat pipe poll pread pthread_atfork pthread_attr_destroy pthread_attr_getstacksize pthread_attr_init
-      pthread_attr_setstacksize pthread_create pthread_join pthread_mutex_destroy pthread_mutex_init
-      pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_once pthread_sigmask raise read
-      realloc realpath recv sched_yield send sendmsg setsockopt shutdown sigaction sigfillset snprintf socket
-      sprintf stat strchr strcmp strcpy strcspn strftime strlen strncasecmp strncmp strncpy strspn tmpfile
-      unlink write
+      accept calloc clock_getres clock_gettime close closedir connect dup2 fclose fcntl fdopendir fileno free
+      fstat fstatat getentropy getpid getrlimit getsockname getsockopt gmtime_r htonl htons inet_ntop inet_pton
+      ioctl kill localtime_r malloc memchr memcmp memcpy memmove memset mkstemp mmap munmap nanosleep ntohl
+      ntohs open openat pipe poll pread pthread_atfork pthread_attr_destroy pthread_attr_getstacksize
+      pthread_attr_init pthread_attr_setstacksize pthread_cond_destroy pthread_cond_init pthread_cond_signal
+      pthread_cond_wait pthread_create pthread_join pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock
+      pthread_mutex_trylock pthread_mutex_unlock pthread_once pthread_sigmask raise read readdir realloc
+      realpath recv sched_yield send sendmsg setsockopt shutdown sigaction sigfillset snprintf socket sprintf
+      stat strchr strcmp strcpy strcspn strdup strerror strftime strlen strncasecmp strncmp strncpy strrchr
+      strspn strtok_r tmpfile unlink write
     ].freeze
     # posix_fadvise is called only where its constants exist. The other names are the libc's own.
     OWN = /\A(bb_\w+|_GLOBAL_OFFSET_TABLE_|__errno_location|__ctype_b_loc|__stack_chk_fail|posix_fadvise)\z/

@@ -1,0 +1,117 @@
+/* file_table.c: the entries of the cache: a table by their names, and a list from the newest to the oldest
+ * use. See file_cache.h. */
+#include "base/clock.h"
+#include "files/file_cache.h"
+
+#include <string.h>
+
+/* ms. Descriptors have run out: for this time no entry keeps one. */
+#define SCARCE_TIME 1000
+
+static struct bb__file_entry **place_of(struct bb__file_cache *cache, uint64_t hash, const char *name,
+                                        size_t len)
+{
+    struct bb__file_entry **place = &cache->buckets[hash % BB_ENTRY_BUCKETS];
+    while (*place &&
+           !((*place)->hash == hash && (*place)->len == len && memcmp((*place)->name, name, len) == 0))
+        place = &(*place)->cache.next;
+    return place;
+}
+
+static void unlink_entry(struct bb__file_cache *cache, struct bb__file_entry *entry)
+{
+    struct bb__file_entry *newer = entry->cache.newer, *older = entry->cache.older;
+    *(newer ? &newer->cache.older : &cache->newest) = older;
+    *(older ? &older->cache.newer : &cache->oldest) = newer;
+}
+
+static void link_newest(struct bb__file_cache *cache, struct bb__file_entry *entry, uint64_t now)
+{
+    entry->cache.used_at = now;
+    entry->cache.newer = NULL;
+    entry->cache.older = cache->newest;
+    *(cache->newest ? &cache->newest->cache.newer : &cache->oldest) = entry;
+    cache->newest = entry;
+}
+
+void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry)
+{
+    struct bb__file_entry **place = place_of(cache, entry->hash, entry->name, entry->len);
+    *place = entry->cache.next;
+    unlink_entry(cache, entry);
+    entry->cache.is_in = false;
+    cache->count--;
+    cache->descriptors -= entry->cache.descriptors;
+    cache->bytes -= entry->cache.bytes;
+    bb__file_entry_release(entry);
+}
+
+/* Drops the oldest entries that have a descriptor, or bytes in memory. */
+static void drop_until(struct bb__file_cache *cache, unsigned descriptors, size_t bytes)
+{
+    for (struct bb__file_entry *each = cache->oldest, *newer;
+         each && (cache->descriptors > descriptors || cache->bytes > bytes); each = newer) {
+        newer = each->cache.newer;
+        bool helps = (each->cache.descriptors > 0 && cache->descriptors > descriptors) ||
+                     (each->cache.bytes > 0 && cache->bytes > bytes);
+        if (helps) bb__file_table_drop(cache, each);
+    }
+}
+
+void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now)
+{
+    while (cache->oldest && bb__elapsed(now, cache->oldest->cache.used_at) >= BB_ENTRY_IDLE)
+        bb__file_table_drop(cache, cache->oldest);
+}
+
+static void count_costs(struct bb__file_entry *entry)
+{
+    entry->cache.descriptors = 0;
+    entry->cache.bytes = 0;
+    for (int coding = 0; coding < BB_CODINGS; coding++) {
+        const struct bb__representation *each = &entry->representations[coding];
+        entry->cache.descriptors += each->fd >= 0;
+        if (each->bytes) entry->cache.bytes += each->stamp.size;
+    }
+}
+
+void bb__file_table_put(struct bb__file_cache *cache, struct bb__file_entry *entry)
+{
+    struct bb__file_entry **place = place_of(cache, entry->hash, entry->name, entry->len);
+    uint64_t now = entry->checked_at = bb__clock_ms();
+    if (*place == entry) return;
+    if (*place) bb__file_table_drop(cache, *place);
+    count_costs(entry);
+    place = &cache->buckets[entry->hash % BB_ENTRY_BUCKETS];
+    entry->cache.next = *place;
+    *place = entry;
+    entry->cache.is_in = true;
+    link_newest(cache, entry, now);
+    bb__file_entry_use(entry);
+    cache->count++;
+    cache->descriptors += entry->cache.descriptors;
+    cache->bytes += entry->cache.bytes;
+    if (cache->count > BB_ENTRIES_MAX) bb__file_table_drop(cache, cache->oldest);
+    drop_until(cache, now < cache->scarce_until ? 0 : cache->descriptors_max, BB_FILE_BYTES_MAX);
+}
+
+struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const struct bb__file_path *path,
+                                          uint64_t now)
+{
+    struct bb__file_entry *entry = *place_of(cache, path->hash, path->path + 1, path->len);
+    if (!entry) return NULL;
+    bb__file_entry_use(entry);
+    unlink_entry(cache, entry);
+    link_newest(cache, entry, now);
+    return entry;
+}
+
+bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now)
+{
+    pthread_mutex_lock(&cache->lock);
+    bool found = cache->descriptors > 0;
+    cache->scarce_until = now + SCARCE_TIME;
+    drop_until(cache, 0, SIZE_MAX);
+    pthread_mutex_unlock(&cache->lock);
+    return found;
+}
