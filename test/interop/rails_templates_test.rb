@@ -11,6 +11,7 @@ require_relative "support/rails8/rails_templates"
 class RailsTemplatesTest < Support::TestCase
   DOCUMENT = File.expand_path("../../docs/RAILS.md", __dir__)
   SED = /^```\n((?:sed .*\n)+)```/
+  WITHOUT_THRUSTER = /^```\n(sed .*thrust.*\n)```/
   COPY_OF_SOURCE = /^git -C .* archive .*\n((?:sed .*\n)+)/
   SERVERS = /^```yaml\n(servers:\n.*?)^```/m
   APP = "run ->(_) { [200, {}, [ENV.fetch('RACK_ENV')]] }\n"
@@ -46,6 +47,13 @@ class RailsTemplatesTest < Support::TestCase
       assert_equal [*before, "bundle", "exec", "bontebok", "-p", "3000"], command
       assert_equal ["prepared\n", "#{command.drop(1).join(' ')}\n"], entered(*command).lines
     end
+  end
+
+  def test_the_dockerfile_after_the_command_that_removes_thruster
+    command_of_image([])
+    [SED, WITHOUT_THRUSTER].each { |commands| run_command("sh", "-ec", File.read(DOCUMENT)[commands, 1]) }
+    assert_equal ["EXPOSE 3000", 'CMD ["bundle", "exec", "bontebok", "-p", "3000"]'],
+                 File.readlines("#{temp_dir}/Dockerfile", chomp: true).grep(/^(?:EXPOSE|CMD) /)
   end
 
   # `bundle install` needs the copy. The last COPY would replace the built extension, so the build comes after it. The
