@@ -72,12 +72,11 @@ module Bontebok
       freeze
     end
 
-    # Runs a check, and notes its fault.
+    # Runs a check, and notes its faults.
     def note_faults
       yield
     rescue StartError => e
-      fault = Fault.new(e.message, e.exit_status)
-      @faults << fault unless @faults.include?(fault)
+      @faults.concat(e.messages.map { |message| Fault.new(message, e.exit_status) } - @faults)
       nil
     end
 
@@ -118,7 +117,8 @@ module Bontebok
       settings = (OptionTable.core.map(&:key) + texts).to_h { |key| [key, self[key]] }
       settings.merge(server_name: self[:server], response_buffer: self[:spool_threshold],
                      x_sendfile: self[:x_sendfile].join("\n"), health_paths: self[:health_paths].join(" "),
-                     unbuffered_bodies: self[:unbuffered_bodies].join(" "))
+                     unbuffered_bodies: self[:unbuffered_bodies].join(" "), public: self[:public].join("\n"),
+                     public_headers: self[:public_headers].join("\n"))
     end
 
     # [[name, value as text, source], ...] in the order of the table.

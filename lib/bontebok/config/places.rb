@@ -14,19 +14,19 @@ module Bontebok
       raise e.class, "#{source(key)}: #{e.message}"
     end
 
-    # The place of an address of Listen; nil: it is not in the file.
-    def place_of(address)
-      return unless @file[:listen] && @file[:listen].place == source(:listen)
+    # The place of a value of a repeated option; nil: it is not in the file.
+    def place_of(value, key = :listen)
+      return unless @file[key] && @file[key].place == source(key)
 
-      _, place = @file[:listen].to_a.first.zip(@file[:listen].places.to_a).find { |text, _| same?(text, address) }
-      place || source(:listen)
+      _, place = @file[key].value.zip(@file[key].places.to_a).find { |text, _| same?(text, value, key) }
+      place || source(key)
     end
 
     private
 
-    def same?(text, address)
-      Address.of(text) == address
-    rescue OptionTypes::Invalid
+    def same?(text, value, key)
+      OptionTable[key].read([text], nil) == [value]
+    rescue UsageError
       false
     end
   end

@@ -36,7 +36,7 @@ module Bontebok
     def setting_of(option, values, place)
       return unless values
 
-      Setting.new(option.repeated? ? read_list(option, values, place) : option.read(values.last, place), place)
+      Setting.new(option.repeated? ? read_list(option, values.flatten, place) : option.read(values.last, place), place)
     end
 
     # Notes the fault of each wrong value. The others count; if all are wrong, the option is wrong. places: the place of

@@ -14,7 +14,7 @@ class CLITest < Support::TestCase
     assert_match(/^ {6}--\[no-\]preload .*\n/, out)
     assert_match(/^  -p, --port PORT .*\n/, out)
     refute_match(/--spool-max/, out)
-    assert_match(/--help all lists all 72 options, /, out.lines.last)
+    assert_match(/--help all lists all 74 options, /, out.lines.last)
     assert_match(/^ {6}--spool-max SIZE /, run_cli("--help", "all")[1])
   end
 

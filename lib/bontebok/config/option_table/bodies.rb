@@ -51,6 +51,19 @@ module Bontebok
                    "DIR. The field is not sent. If the file is missing or elsewhere, the client gets 404. If the " \
                    "server may not read it, the client gets 403. none: the server sends both fields, for a proxy.",
                    section: TITLE),
+        Option.new("public", OptionTypes::Directories.new(4095), [].freeze,
+                   "Directory with files that the server sends itself. For GET and HEAD, the server looks below the " \
+                   "directory for /path, /path.html and /path/index.html; if there is none, the application gets the " \
+                   "request. A file beside it, such as app.js.br or app.js.gz, is sent to clients that accept it. " \
+                   "The directory is opened before the application is loaded: a release serves its own files to its " \
+                   "end, also when a link in the name of the directory changes. The option may be given several " \
+                   "times; the first directory that has a file counts. none: the server sends no files.",
+                   section: TITLE, repeated: true),
+        Option.new("public_headers", OptionTypes::PathFields.new(4095), [].freeze,
+                   "Field of responses with files of public. For example, `/assets/ Cache-Control: public, " \
+                   "max-age=31536000, immutable` is for all paths that begin with /assets/. If several prefixes of a " \
+                   "path have the same field, the longest one counts. The option may be given several times.",
+                   section: TITLE, repeated: true),
         Option.new("early_hints", SWITCH, false,
                    "Let the application send 103 Early Hints. env has `rack.early_hints`. A proxy in front must know " \
                    "interim responses: nginx before 1.29 does not.",
