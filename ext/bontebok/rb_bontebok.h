@@ -28,23 +28,12 @@
 #include "rb_detached.h"
 #include "rb_failure.h"
 #include "rb_request_body.h"
+#include "rb_shared.h"
 
 #define BBR_LISTENERS_MAX 64
 #define BBR_NEVER         UINT64_MAX
 
 /* ---- the structs that all files use ---- */
-
-/* The core's scoreboard, and how many workers and Ruby objects hold it. The last holder frees it. */
-struct bbr_scoreboard {
-    struct bb_scoreboard *core;
-    unsigned holders;
-};
-
-/* The core's metrics, as above. */
-struct bbr_metrics {
-    struct bb_metrics *core;
-    unsigned holders;
-};
 
 /* The core's worker, and how many Ruby objects hold it. The GC frees objects in any order, but the lanes must
  * be freed before the worker. So the last holder frees the worker. */
@@ -52,6 +41,7 @@ struct bbr_worker {
     struct bb_worker *core;
     struct bbr_scoreboard *scoreboard, *counter; /* held; NULL: there is none */
     struct bbr_metrics *metrics;                 /* held; NULL: there are none */
+    struct bbr_public *pub;                      /* held; NULL: no files are served */
     pid_t pid;
     unsigned holders;
     /* The GVL guards all fields below. */
@@ -334,17 +324,7 @@ VALUE bbr_serve(VALUE argument);
 /* Cleans up after bbr_serve(), also after an unwind. argument: the exchange. */
 VALUE bbr_stop_serving(VALUE argument);
 
-/* ---- rb_scoreboard.c ---- */
-
-/* Returns the C struct of a Ruby object of the class Scoreboard, and holds the struct until
- * bbr_scoreboard_release(). Raises if the object is not initialized. */
-struct bbr_scoreboard *bbr_scoreboard_hold(VALUE object);
-void bbr_scoreboard_release(struct bbr_scoreboard *scoreboard);
-
-/* ---- rb_metrics.c: the same for the class Metrics ---- */
-
-struct bbr_metrics *bbr_metrics_hold(VALUE object);
-void bbr_metrics_release(struct bbr_metrics *metrics);
+/* ---- rb_scoreboard.c, rb_metrics.c, rb_public.c: rb_shared.h ---- */
 
 /* ---- rb_settings.c, rb_worker.c ---- */
 
@@ -356,8 +336,14 @@ struct bb_settings bbr_settings_of(VALUE given);
 struct bbr_worker *bbr_worker_hold(VALUE object);
 void bbr_worker_release(struct bbr_worker *worker);
 
+/* Returns the C struct of a Ruby object of the class Worker, without holding it. Raises as bbr_worker_hold().
+ */
+struct bbr_worker *bbr_worker_of(VALUE object);
+
 /* The listeners of a Worker: an Array of [name, port, true for a unix socket]. */
 VALUE bbr_worker_listeners(VALUE object);
+
+/* ---- rb_worker_links.c: only methods of Worker ---- */
 
 /* ---- rb_lane.c, rb_lane_time.c ---- */
 
@@ -375,7 +361,9 @@ void bbr_init_serve(void);
 void bbr_init_lane_time(VALUE core);
 void bbr_init_scoreboard(VALUE core);
 void bbr_init_metrics(VALUE core);
+void bbr_init_public(VALUE core);
 void bbr_init_worker(VALUE core);
+void bbr_init_worker_links(VALUE core);
 void bbr_init_lane(VALUE core);
 void bbr_init_env(void);
 void bbr_init_reply(void);

@@ -43,7 +43,9 @@ RUBY_FUNC_EXPORTED void Init_bontebok(void)
     bbr_init_hijack();
     bbr_init_scoreboard(core);
     bbr_init_metrics(core);
+    bbr_init_public(core);
     bbr_init_worker(core);
+    bbr_init_worker_links(core);
     bbr_init_serve();
     bbr_init_lane(core);
     bbr_init_lane_time(core);

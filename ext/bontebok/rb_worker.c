@@ -67,6 +67,11 @@ static struct face *face_of(VALUE self)
     return face;
 }
 
+struct bbr_worker *bbr_worker_of(VALUE self)
+{
+    return face_of(self)->worker;
+}
+
 void bbr_worker_release(struct bbr_worker *worker)
 {
     if (--worker->holders > 0) return;
@@ -75,6 +80,7 @@ void bbr_worker_release(struct bbr_worker *worker)
     if (freed && worker->scoreboard) bbr_scoreboard_release(worker->scoreboard);
     if (freed && worker->counter) bbr_scoreboard_release(worker->counter);
     if (freed && worker->metrics) bbr_metrics_release(worker->metrics);
+    if (freed && worker->pub) bbr_public_release(worker->pub);
     free(worker);
 }
 
@@ -162,44 +168,6 @@ static VALUE worker_listen(VALUE self, VALUE fd, VALUE name, VALUE port)
     if (code < 0) bbr_raise(code);
     rb_ary_push(face->listeners, rb_ary_new_from_args(3, name_text, port_text, unix_socket));
     return LONG2NUM(number);
-}
-
-/* share_queue(in, out): the core takes over both ends of a SOCK_SEQPACKET pair. Workers pass connections on
- * through this pair. Call share_queue before the first lane is made. */
-static VALUE worker_share_queue(VALUE self, VALUE in, VALUE out)
-{
-    int in_fd = NUM2INT(in), out_fd = NUM2INT(out);
-    int code = bb_worker_share_queue(face_of(self)->worker->core, in_fd, out_fd);
-    if (code < 0) bbr_raise(code);
-    return Qnil;
-}
-
-/* scoreboard(scoreboard, counter = scoreboard): shows this worker's lanes on the scoreboard. Then a busy lane
- * passes connections on to idle lanes of other processes. counter: the Scoreboard on which all servers that
- * share the queue count its requests. Call this before start_io_thread and the first lane. */
-static VALUE worker_scoreboard(int argc, VALUE *argv, VALUE self)
-{
-    VALUE scoreboard, counter;
-    struct bbr_worker *worker = face_of(self)->worker;
-    if (rb_scan_args(argc, argv, "11", &scoreboard, &counter) == 1) counter = scoreboard;
-    if (worker->scoreboard) rb_raise(rb_eRuntimeError, "the worker has a scoreboard already");
-    worker->scoreboard = bbr_scoreboard_hold(scoreboard);
-    worker->counter = bbr_scoreboard_hold(counter);
-    bb_worker_scoreboard(worker->core, worker->scoreboard->core);
-    bb_worker_queue_counter(worker->core, worker->counter->core);
-    return Qnil;
-}
-
-/* metrics(metrics, number, generation): lets this worker's lanes count. The metrics have as many lanes as the
- * scoreboard. Call this before start_io_thread and the first lane. */
-static VALUE worker_metrics(VALUE self, VALUE metrics, VALUE number, VALUE generation)
-{
-    struct bbr_worker *worker = face_of(self)->worker;
-    unsigned own = NUM2UINT(number), of = NUM2UINT(generation);
-    if (worker->metrics) rb_raise(rb_eRuntimeError, "the worker has metrics already");
-    worker->metrics = bbr_metrics_hold(metrics);
-    bb_worker_metrics(worker->core, worker->metrics->core, own, of);
-    return Qnil;
 }
 
 /* count_gc(runs, time): adds garbage collections to the worker's totals. time: us. */
@@ -373,9 +341,6 @@ void bbr_init_worker(VALUE core)
     rb_define_alloc_func(class, worker_allocate);
     rb_define_method(class, "initialize", worker_initialize, -1);
     rb_define_method(class, "listen", worker_listen, 3);
-    rb_define_method(class, "share_queue", worker_share_queue, 2);
-    rb_define_method(class, "scoreboard", worker_scoreboard, -1);
-    rb_define_method(class, "metrics", worker_metrics, 3);
     rb_define_method(class, "count_gc", worker_count_gc, 2);
     rb_define_method(class, "start_io_thread", worker_start_io_thread, 0);
     rb_define_method(class, "alarm", worker_alarm, 0);

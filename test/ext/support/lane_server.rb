@@ -20,15 +20,16 @@ module Support
 
     # listener: a listening socket; the worker owns the socket. name, port: the server's name and port for requests
     # without Host. siblings: the descriptors of a shared queue, and a Scoreboard. The worker shares both with other
-    # workers.
+    # workers. public: a Core::Public.
     def initialize(app, listener, address, name: "localhost", port: 80, settings: {}, count: 1, siblings: nil,
-                   **options)
+                   public: nil, **options)
       @address = address
       @reports = Queue.new
       @worker = Bontebok::Core::Worker.new(settings)
       listener.autoclose = false
       @worker.listen(listener.fileno, name, port)
       connect_with(*siblings) if siblings
+      @worker.public(public) if public
       @worker.start_io_thread
       @lanes = Array.new(count) do
         make_lane(app, options)

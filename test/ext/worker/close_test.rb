@@ -5,9 +5,10 @@ require_relative "../support/lane_case"
 # Worker#close and Lane#close: they free the core's memory, threads and descriptors before the garbage collector runs.
 class CloseTest < Support::LaneCase
   Core = Bontebok::Core
-  METHODS = { listen: [0, "x", 1], share_queue: [0, 1], scoreboard: [nil], start_io_thread: [], alarm: [],
-              overdue?: [], overdue_is_logged: [], event: [], tell: [0, "abcd"], drain: [], retire: [], reopen_logs: [],
-              out_of_band_after: [1], beat: [], show_detached: [1, true], requests: [], rest: [] }.freeze
+  METHODS = { listen: [0, "x", 1], share_queue: [0, 1], scoreboard: [nil], public: [nil], start_io_thread: [],
+              alarm: [], overdue?: [], overdue_is_logged: [], event: [], tell: [0, "abcd"], drain: [], retire: [],
+              reopen_logs: [], out_of_band_after: [1], beat: [], show_detached: [1, true], requests: [],
+              rest: [] }.freeze
 
   # The I/O thread has ended, too, because its descriptors are closed after its end.
   def test_a_closed_worker_has_no_descriptor

@@ -125,7 +125,28 @@ class ForkTest < Support::LaneCase
     assert_equal "ok", server.get.body
   end
 
+  # Their numbers may belong to other files of the child.
+  def test_a_child_does_not_close_the_directories_of_public
+    public = Bontebok::Core::Public.new({ public: temp_dir })
+    read, write = IO.pipe
+    pid = fork do
+      public.close
+      write << descriptors_of_directory
+    end
+    write.close
+
+    assert_equal "1", read.read
+    Process.wait(pid)
+    public.close
+
+    assert_equal 0, descriptors_of_directory
+  end
+
   private
+
+  def descriptors_of_directory
+    Support::ProcessTable.descriptors(Process.pid).values.count(File.realpath(temp_dir))
+  end
 
   # Asserts that the client gets one complete response and that the connection stays open. The block returns the pid of
   # the child, or nil if the application has not forked yet.

@@ -21,7 +21,8 @@ module Lint
         [["ext/bontebok/rb_worker.c", "bool freed = worker->pid != getpid() || bb_worker_free(worker->core) == BB_OK"],
          ["perl/xs/bbp_core.c", "if (bb_worker_free(core->worker) == BB_OK) {"]],
       "The caller owns `pub`, which must outlive the worker." =>
-        [/\bbb_worker_public\b/, ["perl/xs/bbp_core.c", "bbp_public_release(core->public);"]],
+        [["ext/bontebok/rb_worker.c", "if (freed && worker->pub) bbr_public_release(worker->pub);"],
+         ["perl/xs/bbp_core.c", "bbp_public_release(core->public);"]],
       "The host must end a request before it asks for the next one." =>
         [["ext/bontebok/rb_serve.c", "bb_reply_end(core)"],
          ["perl/xs/bbp_serve.c", "bb_reply_end(core->lane)"]],
