@@ -45,6 +45,7 @@ module Bontebok
       if @config.note_faults { Extension.load }
         @config.note_faults { check_access_log_format }
         @config.note_faults { check_access_log(account) }
+        @config.note_faults { WorkerFiles.check_public(@config, account) }
       end
       check_what_a_server_has(account)
     end

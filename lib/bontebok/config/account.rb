@@ -68,7 +68,7 @@ module Bontebok
     def act(&)
       change? ? act_for_a_while(&) : yield
     rescue StartError => e
-      raise e.class, described(e.message)
+      raise e.class.new(*e.messages.map { |message| described(message) })
     end
 
     # Opens a file to append to. If the user is not allowed to create the file, root creates it for the user. This is

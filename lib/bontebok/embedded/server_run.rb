@@ -6,8 +6,8 @@ require_relative "../start_error"
 require_relative "../system/clock"
 require_relative "../system/event_queue"
 require_relative "../workers/lanes"
+require_relative "../workers/release"
 require_relative "../workers/stats/this_server"
-require_relative "../workers/worker_files"
 require_relative "callers_process"
 
 module Bontebok
@@ -90,8 +90,7 @@ module Bontebok
 
     # Raises StartError.
     def check
-      WorkerFiles.check_spool_dir(@config)
-      WorkerFiles.check_access_log(@config)
+      @release = Release.around(@app, @config)
       @config.warnings.each { |warning| @log.warn(warning) }
     end
 
@@ -105,8 +104,8 @@ module Bontebok
     def start_lanes
       @shown = ThisServer.embed(links: @listeners.worker_links, config: @config, mode: "single", pid: @process,
                                 generation: 1, began: Time.now.to_f)
-      @lanes = Lanes.new(@config, @listeners, @app, log: @log, events: @events, process: CallersProcess.new(@log),
-                                                    worker: Hooks::Worker.new(1, @process))
+      @lanes = Lanes.new(@config, @listeners, @release, log: @log, events: @events, process: CallersProcess.new(@log),
+                                                        worker: Hooks::Worker.new(1, @process))
       # The keeper copies the delay of interrupts, so that the application cannot end it.
       Thread.handle_interrupt(Object => :never) { @lanes.start { @keeper = Thread.new { keep } } }
       @addresses.each { |address| @log.info("listening on #{address}") }
@@ -192,6 +191,7 @@ module Bontebok
         @lanes&.drain
         [@listeners, *@listeners.worker_links].each(&:close)
       end
+      @release&.public&.close
     ensure
       @events.close
       @lanes = @listeners = nil

@@ -2,6 +2,7 @@
 
 require_relative "../sockets/adopted_sockets"
 require_relative "../workers/app_loader"
+require_relative "../workers/release"
 require_relative "../workers/worker_files"
 require_relative "../sockets/control/other_server"
 require_relative "../sockets/listeners"
@@ -39,8 +40,8 @@ module Bontebok
       Pidfile.keep(pidfile) do
         ProcessPreparation.run(@config, @log, descriptors: @app.nil?) { open_logs }
         kind = process
-        @config.account.act { WorkerFiles.check_access_log(@config) }
-        kind.new(@config, listeners, app: @app, log: @log, service: ServiceReport.new(@manager, @store)).run
+        release = check_worker_files
+        kind.new(@config, listeners, release: release, log: @log, service: ServiceReport.new(@manager, @store)).run
       end
     end
 
@@ -94,6 +95,13 @@ module Bontebok
     def check_files
       at_as_user(:rackup) { AppLoader.new(@config[:rackup], @log).check } unless @app
       at_as_user(:spool_dir) { WorkerFiles.check_spool_dir(@config) }
+    end
+
+    # Returns the Release if rackup has loaded its application; else the process that loads it opens the directories.
+    def check_worker_files
+      @config.account.act { WorkerFiles.check_access_log(@config) }
+      WorkerFiles.check_public(@config)
+      Release.new(@app, @config.account.act { WorkerFiles.open_public(@config) }) if @app
     end
 
     def at_as_user(key, &check)

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "../workers/app_loader"
 require_relative "../sockets/channel"
 require_relative "../workers/child_loading"
 require_relative "children"
@@ -17,6 +16,7 @@ require_relative "../workers/out_of_band"
 require_relative "out_of_band_turns"
 require_relative "progress"
 require_relative "../system/quiet_signals"
+require_relative "../workers/release"
 require_relative "../system/signal_queue"
 require_relative "../workers/stats/this_server"
 require_relative "../workers/worker"
@@ -32,12 +32,13 @@ module Bontebok
 
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
-    # generation: the number of this master among the server's masters, from 1. workers: the number of its workers. app:
-    # the application, if the supervisor has loaded it; nil: the master or each worker loads it. life_line: the
+    # generation: the number of this master among the server's masters, from 1. workers: the number of its workers.
+    # release: the Release, if the supervisor has loaded its application; nil: the master or each worker loads it.
+    # life_line: the
     # LifeLine, or nil if the supervisor does not adopt the workers when this process dies. trial: the number of
     # workers that must be ready before the former generation leaves; 0: there is none (see Worker). canary: at first,
     # some of them serve beside the former ones.
-    def initialize(config, listeners, generation:, workers:, channel:, log:, app: nil, life_line: nil, trial: 0,
+    def initialize(config, listeners, generation:, workers:, channel:, log:, release: nil, life_line: nil, trial: 0,
                    canary: false)
       @config = config
       @count = workers
@@ -45,7 +46,7 @@ module Bontebok
       @generation = generation
       @channel = channel
       @log = log
-      @app = app
+      @release = release
       @life_line = life_line
       @trial = trial
       @canary = canary
@@ -78,8 +79,8 @@ module Bontebok
     private
 
     def prepare
-      @app ||= load_app if @config[:preload]
-      Collector.new.settle if @app
+      @release ||= load_release if @config[:preload]
+      Collector.new.settle if @release
       @turns = OutOfBandTurns.new([@count, @config.workers].max) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
       @workers = children
@@ -87,8 +88,8 @@ module Bontebok
       begin_trial(together: !@canary) if @trial.positive?
     end
 
-    def load_app
-      guard_loading { MainThread.unguard { AppLoader.reload(@config[:rackup], @log) } }
+    def load_release
+      guard_loading { MainThread.unguard { Release.load(@config, @log) } }
     end
 
     # Runs a block with code of the application, before any worker serves.
@@ -124,7 +125,7 @@ module Bontebok
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
                                         turns: @turns, life_line: @life_line, on_trial: @trial.positive?,
-                                        together: @workers.together?).run(@app)
+                                        together: @workers.together?).run(@release)
       end
     end
 

@@ -2,7 +2,6 @@
 
 require "io/wait"
 
-require_relative "../workers/app_loader"
 require_relative "../system/clock"
 require_relative "control/control"
 require_relative "control/hang_up"
@@ -12,6 +11,7 @@ require_relative "../system/fork_guard"
 require_relative "../config/hooks"
 require_relative "../workers/heartbeat"
 require_relative "../workers/lanes"
+require_relative "../workers/release"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
@@ -40,14 +40,14 @@ module Bontebok
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
-    # app: the application, if rackup has loaded it; nil: this class loads it.
+    # release: the Release, if rackup has loaded its application; nil: this class loads it.
     # service: the ServiceReport.
-    def initialize(config, listeners, log:, service:, app: nil)
+    def initialize(config, listeners, log:, service:, release: nil)
       @config = config
       @listeners = listeners
       @log = log
       @service = service
-      @app = app
+      @release = release
       @status = 1
       @interrupted = false
       @terminal = Terminal.new
@@ -59,7 +59,7 @@ module Bontebok
       status = run_to_end do
         prepare
         @config.account.assume
-        @app ||= load_app
+        @release ||= load_release
       end
       while @kept
         ended = execute_again
@@ -118,7 +118,7 @@ module Bontebok
     def serve
       watch_restart_file
       @config.account.act { @listeners.listen }
-      @lanes = Lanes.new(@config, @listeners, @app, worker: itself_for_hooks, log: @log, events: @events)
+      @lanes = Lanes.new(@config, @listeners, @release, worker: itself_for_hooks, log: @log, events: @events)
       @lanes.start
       @heartbeat = Heartbeat.new(@lanes, nil, 0)
       StartLines.write(@log, @config, @listeners)

@@ -15,6 +15,7 @@ require_relative "../start_failure"
 require_relative "../sockets/passed_variable"
 require_relative "../version"
 require_relative "../workers/app_loader"
+require_relative "../workers/extension"
 require_relative "../workers/worker_files"
 require_relative "../system/working_directory"
 
@@ -58,9 +59,11 @@ module Bontebok
     private
 
     def check
+      Extension.load
       @config.account.check
       @config.at(:rackup) { AppLoader.new(@config[:rackup], @log).check }
       @config.at(:spool_dir) { WorkerFiles.check_spool_dir(@config) }
+      WorkerFiles.check_public(@config)
     end
 
     # Returns the supervisor's message and its descriptors.

@@ -42,14 +42,14 @@ module Bontebok
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
-    # app: the application, if rackup has loaded it; nil: the masters or the workers load it.
+    # release: the Release, if rackup has loaded its application; nil: the masters or the workers load it.
     # service: the ServiceReport.
-    def initialize(config, listeners, log:, service:, app: nil)
+    def initialize(config, listeners, log:, service:, release: nil)
       @config = config
       @listeners = listeners
       @log = log
       @service = service
-      @app = app
+      @release = release
       @workers = config.auto_workers? ? 1 : config.workers
       @generation = 0
       @serving_generation = 1
@@ -66,7 +66,7 @@ module Bontebok
       prepare
       work
     ensure
-      limit_exit if @app
+      limit_exit if @release
     end
 
     # Keeps the server running. Returns the exit status; raises StartError.
@@ -95,14 +95,14 @@ module Bontebok
       @masters = generations
       announce(@drains) if @drains
       @directory = WorkingDirectory.keep
-      StartCommand.enter(@directory) unless @app
+      StartCommand.enter(@directory) unless @release
       watch_restart_file
     end
 
     # The supervisor adopts the workers of a dead master, and waits for any child to reap them, but not under rackup:
     # this wait could also reap a child that the application waits for.
     def prepare_to_adopt
-      @life_line ||= LifeLine.new if !@app && Core.adopt_orphans
+      @life_line ||= LifeLine.new if !@release && Core.adopt_orphans
       @adopted = AdoptedWorkers.new(@listeners.worker_links, @config, log: @log, forked: method(:forked?))
     end
 

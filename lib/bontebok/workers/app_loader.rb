@@ -5,11 +5,9 @@ require_relative "../system/error_text"
 require_relative "../system/exit_fence"
 require_relative "../system/file_name"
 require_relative "../start_error"
-require_relative "../system/working_directory"
 
 module Bontebok
-  # Loads the application from a rackup file, with Rack 2.2 and with Rack 3. Adds no middleware. Used by Master, Worker
-  # and SingleProcess.
+  # Loads the application from a rackup file, with Rack 2.2 and with Rack 3. Adds no middleware. Used by Release.
   class AppLoader
     # Raised if the application cannot be loaded. #cause is the exception that the application raised.
     class Failed < StandardError; end
@@ -17,13 +15,6 @@ module Bontebok
     # A line with options for the command rackup. This server ignores the line. Rack 2 allows this line, Rack 3 rejects
     # it.
     OPTION_LINE = /^#\\.*/
-
-    # Enters the working directory again by its name, which may lead to another directory now, and loads the
-    # application.
-    def self.reload(path, log)
-      WorkingDirectory.enter_again(log)
-      new(path, log).load
-    end
 
     # log: nil if the application is only checked.
     def initialize(path, log)

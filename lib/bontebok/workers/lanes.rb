@@ -28,7 +28,7 @@ module Bontebok
 
     # worker: the Hooks::Worker for hooks. generation: of its master. turns: OutOfBandTurns, if there are other workers.
     # channel: the core uses it to report requests that take too long, even while a thread keeps Ruby's lock.
-    def initialize(config, listeners, app, worker:, log:, events:, process: OwnProcess.new(events, log: log),
+    def initialize(config, listeners, release, worker:, log:, events:, process: OwnProcess.new(events, log: log),
                    generation: 1, turns: nil, channel: nil)
       @process = process
       @request_limit = config.request_limit
@@ -40,8 +40,8 @@ module Bontebok
       @core = Core::Worker.new(config.core_settings)
       hook = DrainHook.new(@hooks, worker, log: log)
       @detached = DetachedConnections.new(config.seconds(:hijack_timeout), hook: hook, core: @core, log: log)
-      connect(channel, number: worker.number, generation: generation)
-      @lanes = Array.new(config[:threads]) { make_lane(config, app) }
+      connect(channel, release, number: worker.number, generation: generation)
+      @lanes = Array.new(config[:threads]) { make_lane(config, release.app) }
       @threads = ServingThreads.new(@lanes, hooks: @hooks, process: process, log: log) { events.push(:lanes_ended) }
       @request_limits = limits_of_requests(config)
       @collections = GcCount.new(@core)
@@ -116,8 +116,9 @@ module Bontebok
       @detached.drain { @threads.note_end(0) }
     end
 
-    def connect(channel, **numbers)
+    def connect(channel, release, **numbers)
       @listeners.worker_links.connect(@core, **numbers)
+      @core.public(release.public) if release.public
       @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
       @core.start_io_thread
       listen

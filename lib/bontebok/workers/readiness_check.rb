@@ -18,9 +18,9 @@ module Bontebok
     # Characters of a response that the message shows.
     SHOWN = 2000
 
-    def initialize(config, app, log:)
+    def initialize(config, release, log:)
       @config = config
-      @app = app
+      @release = release
       @log = log
     end
 
@@ -57,6 +57,7 @@ module Bontebok
     def with_lane
       listener = PrivateListener.new
       core = Core::Worker.new(@config.core_settings.merge(access_log: ""))
+      core.public(@release.public) if @release.public
       core.listen(listener.descriptor, "localhost", 80)
       lane = lane_of(core)
       thread = Thread.new { lane.serve }
@@ -70,8 +71,9 @@ module Bontebok
     def lane_of(core)
       lane = nil
       env = RackEnv.fixed(@config).merge(RackEnv.callables(@config) { lane }, RequestLimits.env(@config) { lane })
-      lane = Core::Lane.new(core, @app, env: env, frozen_env: @config[:frozen_env], asterisk: RackEnv.asterisk?,
-                                        show_errors: true, max_requests: 0, report: method(:report), on_error: nil)
+      lane = Core::Lane.new(core, @release.app,
+                            env: env, frozen_env: @config[:frozen_env], asterisk: RackEnv.asterisk?,
+                            show_errors: true, max_requests: 0, report: method(:report), on_error: nil)
     end
 
     def report(level, message, exception)

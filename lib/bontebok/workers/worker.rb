@@ -48,17 +48,17 @@ module Bontebok
       @together = together
     end
 
-    # app: the application, if the master has loaded it; nil: the worker loads it. Returns the exit status.
-    def run(app)
+    # release: the Release, if the master has loaded it; nil: the worker loads it. Returns the exit status.
+    def run(release)
       @title = WorkerTitle.new(@number, @generation, @config[:tag])
       @life = WorkerLife.new(@log)
       ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
-      app = prepare(app)
+      release = prepare(release)
       @events = SignalQueue.new(*SIGNALS)
       @channel.say(:loaded)
       words = ChildLoading.wait_for(:go, @channel)
-      words &&= get_ready(app, words)
-      words ? serve(app, words) : 0
+      words &&= get_ready(release, words)
+      words ? serve(release, words) : 0
     rescue AppLoader::Failed, Hooks::Failed, ReadinessCheck::Failed => e
       @log.error(e.message, e.cause)
       1
@@ -74,9 +74,9 @@ module Bontebok
 
     def itself_for_hooks = Hooks::Worker.new(@number, Process.pid, @lanes ? @lanes.requests : 0)
 
-    def serve(app, words)
-      @lanes = Lanes.new(@config, @listeners, app, worker: itself_for_hooks, log: @log, events: @events, turns: @turns,
-                                                   generation: @generation, channel: @channel)
+    def serve(release, words)
+      @lanes = Lanes.new(@config, @listeners, release, worker: itself_for_hooks, log: @log, events: @events,
+                                                       turns: @turns, generation: @generation, channel: @channel)
       @recycling = Recycling.new(@config, log: @log)
       MainThread.guard do
         @lanes.start { note_ready }

@@ -6,8 +6,8 @@ require_relative "../system/error_text"
 require_relative "../usage_error"
 
 module Bontebok
-  # Checks the files that the core's worker opens later. Used by Launcher and ServerRun at the start. Both require the
-  # binding before (Extension).
+  # Opens or checks the files of the core's worker. Used at the start by Launcher, Successor, Check and Release. They
+  # require the binding before (Extension).
   module WorkerFiles
     class << self
       # Raises StartError.
@@ -28,6 +28,33 @@ module Bontebok
       rescue SystemCallError => e
         text = ErrorText.of(e, config[:access_log])
         config.at(:access_log) { raise StartError, "access_log #{config[:access_log]}: #{text}" }
+      end
+
+      # Opens the directories of the option public. Returns a Core::Public; nil: there are none. Raises UsageError with
+      # all faults.
+      def open_public(config)
+        Core::Public.new(config.core_settings) if config[:public].any?
+      rescue ArgumentError => e
+        check_public(config)
+        raise UsageError, e.message
+      end
+
+      # Raises UsageError with a message for each directory that cannot be opened, and for each wrong line of
+      # public_headers. account: the user who opens the directories.
+      def check_public(config, account = config.account)
+        faults = config[:public].filter_map { |name| fault_of(config, account, :public, name) } +
+                 config[:public_headers].filter_map { |line| fault_of(config, account, :public_headers, line) }
+        raise UsageError.new(*faults) if faults.any?
+      end
+
+      private
+
+      # Without a directory, the core would not read the fields.
+      def fault_of(config, account, key, value)
+        account.act { Core::Public.new({ public: "/", key => value }).close }
+      rescue ArgumentError => e
+        place = config.place_of(value, key) || config.source(key)
+        "#{place}: #{account.described(e.message)}"
       end
     end
   end

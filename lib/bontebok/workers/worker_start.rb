@@ -1,28 +1,28 @@
 # frozen_string_literal: true
 
-require_relative "app_loader"
 require_relative "child_loading"
 require_relative "readiness_check"
+require_relative "release"
 
 module Bontebok
-  # The part of Worker before the worker serves: it loads the application, runs hooks, and checks that it is ready.
+  # The part of Worker before the worker serves: it loads its release, runs hooks, and checks that it is ready.
   module WorkerStart
     private
 
-    # Returns the application.
-    def prepare(app)
-      return app unless app.nil? || @config.hooks.any?(:after_fork)
+    # Returns the release.
+    def prepare(release)
+      return release unless release.nil? || @config.hooks.any?(:after_fork)
 
       ChildLoading.guard(channel: @channel, signals: self.class::SIGNALS, log: @log) do
         @config.hooks.run(:after_fork, itself_for_hooks)
-        app || AppLoader.reload(@config[:rackup], @log)
+        release || Release.load(@config, @log)
       end
     end
 
     # Returns the words that have arrived, or nil if the process must end.
-    def get_ready(app, words)
+    def get_ready(release, words)
       @life.go
-      words += run_ready_hook + check_readiness(app)
+      words += run_ready_hook + check_readiness(release)
       return words unless @together
 
       @channel.say(:prepared)
@@ -37,8 +37,8 @@ module Bontebok
     end
 
     # Returns the words that arrived during the check.
-    def check_readiness(app)
-      check = ReadinessCheck.new(@config, app, log: @log)
+    def check_readiness(release)
+      check = ReadinessCheck.new(@config, release, log: @log)
       return [] unless check.wanted?
 
       ChildLoading.attend(@channel, @log) { check.run }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../../workers/app_loader"
+require_relative "../../workers/release"
 
 module Bontebok
   class SingleProcess
@@ -11,9 +11,9 @@ module Bontebok
       # While the application loads, a signal to stop ends the process at once. A second thread handles the signals,
       # because the application could rescue an exception in the main thread. The second thread is not killed, because
       # it may be handling a signal. It ends by itself when the application is loaded.
-      def load_app
+      def load_release
         watch = Thread.new { obey_while_loading until @loaded }
-        AppLoader.new(@config[:rackup], @log).load
+        Release.load(@config, @log)
       ensure
         @loaded = true
         @events.push(:loaded)

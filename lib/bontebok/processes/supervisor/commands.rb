@@ -38,7 +38,7 @@ module Bontebok
         return command_replace(client) if request["supervisor"]
         return client.finish(1, "the server stops") if stops?
         return client.finish(Control::BUSY, "the server still starts") if @steps.any?
-        return client.finish(1, "rackup or `rails server` has loaded the application: restart the server") if @app
+        return client.finish(1, Deploys::LOADED) if @release
         if busy? && !request["supersede"]
           return client.finish(Control::BUSY, "busy: a master starts already; --supersede replaces it")
         end

@@ -18,6 +18,7 @@ module Bontebok
       include Judging
 
       REPLACED = "another deploy has replaced this one"
+      LOADED = "rackup or `rails server` has loaded the application: restart the server"
 
       private
 
@@ -34,17 +35,17 @@ module Bontebok
 
       def start_master(number)
         @generation += 1
-        return fork_master(number) if @generation == 1 || @app
+        return fork_master(number) if @generation == 1 || @release
 
         execute_master(number)
       end
 
       def fork_master(number)
         fork_child(number) do |channel|
-          ExitFence.put if @app
+          ExitFence.put if @release
           @log.generation = @generation
           Master.new(@config, @listeners, generation: @generation, workers: @workers, channel: channel, log: @log,
-                                          app: @app, life_line: @life_line).run
+                                          release: @release, life_line: @life_line).run
         end
       end
 
@@ -173,7 +174,7 @@ module Bontebok
         @service.reload
         return @log.info("#{reason}: the server stops already") if @stopping || @departure
         return @log.info("#{reason}: the server still starts") if @steps.any?
-        return @log.error("#{reason}: rackup or `rails server` has loaded the application: restart the server") if @app
+        return @log.error("#{reason}: #{LOADED}") if @release
 
         @log.info("#{reason}: a new master is executed")
         @masters.release if @config[:deploy_surge].positive? # to save memory

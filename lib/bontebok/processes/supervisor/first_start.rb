@@ -39,7 +39,7 @@ module Bontebok
 
       # Under rackup, the master that replaces a dead one is forked, too, and nothing else changes.
       def take_effect_forked
-        return unless @app && @generation > @serving_generation
+        return unless @release && @generation > @serving_generation
 
         @serving_generation = @generation
         Deploy::EndNote.new(@listeners.worker_links.totals, @generation, ordered: false).succeeded

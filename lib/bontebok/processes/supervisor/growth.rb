@@ -54,7 +54,7 @@ module Bontebok
       def grow(memory)
         @growth = nil
         decision = AutoWorkers.decide(cpus: Cpus.new.count, limit: MemoryLimit.read, memory: memory, least: @workers,
-                                      surge: @config[:deploy_surge], generations: @app ? 1 : 2)
+                                      surge: @config[:deploy_surge], generations: @release ? 1 : 2)
         @log.info(decision.to_s)
         change_workers(1, :more) while @workers < decision.workers
       end

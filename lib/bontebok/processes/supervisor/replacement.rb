@@ -64,7 +64,7 @@ module Bontebok
       # The new program would not know a server that starts beside this one, and would not wait for it (Newcomer).
       def command_replace(client)
         return client.finish(1, "the server stops") if stops?
-        return client.finish(1, "rackup or `rails server` has loaded the application: restart the server") if @app
+        return client.finish(1, Deploys::LOADED) if @release
         return client.finish(Control::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
         return client.finish(Control::BUSY, "busy: another server starts beside this one") if newcomers?
 

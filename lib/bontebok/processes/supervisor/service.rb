@@ -77,7 +77,7 @@ module Bontebok
 
       # True if the workers of the serving master can be on a scoreboard of their own (see Successor).
       def separate?
-        executed = @serving_generation > 1 && !@app
+        executed = @serving_generation > 1 && !@release
         @serving_version != VERSION || (executed && @listeners.worker_links.descriptors.empty?)
       end
     end
