@@ -45,7 +45,8 @@ module Bontebok
         "service_p99" => ->(_, rates) { rates.service_time&.quantile(0.99) },
         "queue_p50" => ->(_, rates) { rates.queue_time&.quantile(0.5) },
         "queue_p99" => ->(_, rates) { rates.queue_time&.quantile(0.99) },
-        "cause" => ->(snapshot, rates) { Diagnosis.new(snapshot, rates.earlier).all.first&.first&.kind }
+        "cause" => ->(snapshot, rates) { Diagnosis.new(snapshot, rates.earlier).all.first&.first&.kind },
+        "files" => ->(snapshot, _) { snapshot.totals[:files] if counted?(snapshot) }
       }.freeze
 
       class << self

@@ -84,11 +84,19 @@ module Bontebok
         times = @rates.service_time || @snapshot.service_time
         times = [0.5, 0.99].map { |share| "p#{(share * 100).to_i} #{Units.duration(times.quantile(share))}" }.join(", ")
         if @rates.known?
-          ["#{Units.rate(@rates.responses)} req/s, #{times}", "5xx #{Units.rate(@rates.responses('5xx'))}/s"]
+          ["#{Units.rate(@rates.responses)} req/s#{files}, #{times}", "5xx #{Units.rate(@rates.responses('5xx'))}/s"]
         else
-          ["#{Units.several(@snapshot.responses, 'response')} since the start, #{times}",
+          ["#{Units.several(@snapshot.responses, 'response')} since the start#{files}, #{times}",
            "5xx #{@snapshot.totals[:responses]['5xx']}"]
         end
+      end
+
+      # The part of the responses that are files of public. The times are without them.
+      def files
+        count = @rates.known? ? @rates.growth(:files) : @snapshot.totals[:files]
+        return if count.zero?
+
+        @rates.known? ? " (#{Units.rate(count / @rates.seconds)} files/s)" : " (#{Units.several(count, 'file')})"
       end
 
       def rejected

@@ -32,7 +32,8 @@ module Bontebok
       PROBE = Shape.record(ok: Shape::COUNT, failed: Shape::COUNT, failed_in_a_row: Shape::COUNT, last: Shape::TIME)
       TOTALS = Shape.record(
         responses: Shape.table(Shape::COUNT, names: CLASSES), aborted: Shape::COUNT, hijacked: Shape::COUNT,
-        bytes_in: Shape::COUNT, bytes_out: Shape::COUNT, accepted: Shape::COUNT, passed_on: Shape::COUNT,
+        bytes_in: Shape::COUNT, bytes_out: Shape::COUNT, files: Shape::COUNT, accepted: Shape::COUNT,
+        passed_on: Shape::COUNT,
         rejected: Shape.table(Shape::COUNT), probes: Shape.table(PROBE, names: %w[ready live]),
         gc_runs: Shape::COUNT, gc_time: ->(value) { Shape::SECONDS.call(value) || 0.0 },
         slow_requests: Shape::COUNT, lost_log_lines: Shape::COUNT, worker_ends: Shape.table(Shape::COUNT),

@@ -5,7 +5,7 @@ module Bontebok
     # The totals of a snapshot (Snapshot), from the totals in the server's memories (Core::Metrics#totals).
     class TotalsTable
       CLASSES = %w[1xx 2xx 3xx 4xx 5xx].freeze
-      PLAIN = %i[aborted hijacked bytes_in bytes_out accepted passed_on gc_runs].freeze
+      PLAIN = %i[aborted hijacked bytes_in bytes_out accepted passed_on gc_runs files].freeze
       # { name in the snapshot => path in the core's names }
       PROBES = { "ready" => "ready_path", "live" => "live_path" }.freeze
       private_constant(*constants)

@@ -55,6 +55,15 @@ class TextTest < Minitest::Test
     assert_includes text, "PSS 98 MB, CPU 95 %, GC 10 %, up 8 min\n"
   end
 
+  # The times are those of the application.
+  def test_files_are_shown_if_there_are_any
+    first = snapshot(totals: totals(files: 12))
+    now = snapshot(at: 1002.0, totals: totals(responses: { "2xx" => 1160, "5xx" => 3 }, files: 1000))
+    assert_includes text(first), "| 163 responses since the start (12 files), p50 -, p99 - |"
+    assert_includes text(now, first), "| 500 req/s (494 files/s), p50 -, p99 - |"
+    refute_match(/file/, text(snapshot(at: 1004.0, totals: now.totals), now) + text(snapshot))
+  end
+
   def test_at_most_20_threads_of_a_worker_have_a_line_the_longest_first
     lines = text(snapshot(workers: [worker(1, threads: (1..64).map { |n| busy(n, n / 10.0) })])).lines(chomp: true)
     assert_match(/\A  thread 64  6\.4 s  GET /, lines[3])

@@ -29,6 +29,13 @@ class TotalsTableTest < Minitest::Test
     assert_equal [731, 0], [table.times(:queue_time).size, table.times(:queue_time).sum]
   end
 
+  # Another version of the core may not count them.
+  def test_files_are_counted
+    counted = @one.totals.merge(counters: { files: 7 })
+    assert_equal 0, table.to_h[:files]
+    assert_equal 7, Bontebok::Status::TotalsTable.new([counted, @other.totals.merge(counters: {})]).to_h[:files]
+  end
+
   def test_a_server_without_totals_has_zeros
     found = Bontebok::Status::TotalsTable.new([])
     assert_equal({ "1xx" => 0, "2xx" => 0, "3xx" => 0, "4xx" => 0, "5xx" => 0 }, found.to_h[:responses])
