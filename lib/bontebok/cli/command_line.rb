@@ -27,6 +27,8 @@ module Bontebok
     QUIET = %w[-q --quiet].freeze
     # puma's file for pumactl.
     STATE = %w[-S --state].freeze
+    # iodine's flag for a directory with files. It looks like -w with the value ww.
+    WWW = "-www"
     FOREIGN_FLAGS = [*FOREIGN.keys, *QUIET, *STATE].freeze
     NO_STATE = "-S has no effect: `bontebok status` shows the state of the server"
 
@@ -69,7 +71,7 @@ module Bontebok
     def read_argument(argument)
       if argument == "--" then @rest.shift(@rest.size).each { |path| read_rackup(path) }
       elsif ACTIONS.key?(argument) then read_action(ACTIONS.fetch(argument))
-      elsif argument.start_with?("--") then read_flag(argument)
+      elsif argument.start_with?("--") || argument == WWW then read_flag(argument)
       elsif argument.start_with?("-") && argument != "-" then read_short(argument[0, 2], argument[2..])
       else
         read_rackup(argument)

@@ -24,7 +24,7 @@ module Bontebok
 
     # Flags for which the most similar option would be another one.
     ELSEWHERE = { "-o" => "-l HOST:PORT", "--host" => "-l HOST:PORT", "--address" => "-l HOST:PORT",
-                  "--socket" => "-l unix:FILE", "--redirect-stdout" => "--stdout FILE",
+                  "--socket" => "-l unix:FILE", "-www" => "--public DIR", "--redirect-stdout" => "--stdout FILE",
                   "--redirect-stderr" => "--log FILE", "--log-file" => "--log FILE",
                   "--log-requests" => "--access-log -", "--silent" => "--log-level error", "-s" => "--log-level error",
                   "--control-url" => "--control FILE", "--stats" => "bontebok status",

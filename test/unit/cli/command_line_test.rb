@@ -84,8 +84,8 @@ class CommandLineTest < Minitest::Test
       "--max-requests" => "--max-request-per-child", "--max-threads" => "--threads", "--servers" => "--workers",
       "--chdir" => "--directory", "--require" => "RUBYOPT=-rLIBRARY bontebok", "-rx" => "RUBYOPT=-rLIBRARY bontebok",
       "--warn" => "RUBYOPT=-w bontebok", "--debug" => "RUBYOPT=-d bontebok",
-      "-s" => "--log-level error" }.each do |argument, ours|
-      flag = argument[/\A--[^=]+|\A-./]
+      "-www" => "--public DIR", "-s" => "--log-level error" }.each do |argument, ours|
+      flag = argument[/\A--[^=]+|\A-www|\A-./]
       assert_refused "unknown option #{flag}. Did you mean #{ours}?", argument
     end
   end
