@@ -10,7 +10,7 @@
 /* Decodes one byte at *at, and moves *at behind it. Returns -1 if no name of a file has this byte. */
 static int next_byte(const char **at, const char *end)
 {
-    if (**at == '\\') return -1;
+    if (**at == '\\' || **at == '\0') return -1;
     if (**at != '%') return (unsigned char)*(*at)++;
     if (end - *at < 3) return -1;
     int high = bb__hex_value((*at)[1]), low = bb__hex_value((*at)[2]);
