@@ -108,11 +108,12 @@ static int find_variant(const struct find *find, struct bb__file_entry *entry, e
     struct bb__file_path path;
     const char *suffix = bb__coding_suffixes[coding];
     struct bb__representation *each = &entry->representations[coding];
+    size_t len = 1 + find->found->len;
+    if (len + strlen(suffix) >= BB_FILE_PATH_MAX) return BB_OK;
     pthread_mutex_lock(&find->cache->lock);
     bool may = bb__dir_tree_has_sibling(&find->cache->tree, find->root, find->found, suffix);
     pthread_mutex_unlock(&find->cache->lock);
     if (!may) return BB_OK;
-    size_t len = 1 + find->found->len;
     bb__put(path.path, find->found->path, len);
     *bb__put(path.path + len, suffix, strlen(suffix)) = '\0';
     int code = open_file(find, path.path + 1, each);

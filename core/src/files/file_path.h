@@ -5,7 +5,7 @@
 
 #include "bontebok.h"
 
-/* Bytes of the longest name, with the first "/" and the NUL. PATH_MAX is 4096; a variant adds ".zst". */
+/* Bytes of the longest name, with the first "/" and the NUL; also of a variant. PATH_MAX is 4096. */
 #define BB_FILE_PATH_MAX 4000
 
 /* FNV-1a. */
