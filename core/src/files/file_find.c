@@ -194,7 +194,7 @@ static int open_candidate(const struct find *find, struct bb__file_entry *known,
     return code == BB_OK && !is_same ? complete(find, entry) : code;
 }
 
-/* candidate: room for find->found. */
+/* A file that may not be read hides no other candidate. candidate: room for find->found. */
 static int find_candidate(struct find *find, const struct bb__file_path *path,
                           struct bb__file_path *candidate, struct bb__file_entry *known,
                           struct bb__file_entry *entry)
@@ -203,7 +203,8 @@ static int find_candidate(struct find *find, const struct bb__file_path *path,
         for (int each = 0; each < BB_CANDIDATES; each++) {
             if (!bb__file_path_candidate(path, each, candidate)) continue;
             int code = open_candidate(find, known, entry);
-            if (code != BB_EOF) return code;
+            bool is_closed = code == BB_ESYSTEM && errno == EACCES;
+            if (code != BB_EOF && !is_closed) return code;
         }
     }
     return BB_EOF;

@@ -186,6 +186,35 @@ static void test_long_paths(void **state)
     host_leave_public(host);
 }
 
+/* Root reads every file, so the process becomes another user while the host serves. */
+static void test_unreadable_files(void **state)
+{
+    uid_t user = geteuid();
+    (void)state;
+    write_public("closed", "closed");
+    write_public("closed.html", "closed.html");
+    write_public("shut.html", "shut.html");
+    make_public_subdir("private");
+    write_public("private/a.txt", "private/a.txt");
+    assert_int_equal(chmod(public_path("closed"), 0), 0);
+    assert_int_equal(chmod(public_path("shut.html"), 0), 0);
+    assert_int_equal(chmod(public_path("private"), 0), 0);
+    struct host *host = host_new_default(AF_UNIX);
+    host_enter_public(host, public_dir, "");
+    if (user == 0) assert_int_equal(seteuid(65534), 0);
+    struct client *client = client_new(host);
+    assert_served(client, "", "/hello.txt", "hello.txt");
+    assert_served(client, "", "/shut.html", NULL);
+    assert_served(client, "", "/shut", NULL);
+    assert_served(client, "", "/private/a.txt", NULL);
+    assert_served(client, "", "/private", NULL);
+    assert_served(client, "", "/closed", "closed.html");
+    if (user == 0) assert_int_equal(seteuid(0), 0);
+    client_free(client);
+    host_leave_public(host);
+    assert_int_equal(chmod(public_path("private"), 0755), 0);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -203,10 +232,9 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_table),
-        cmocka_unit_test(test_absolute_form),
-        cmocka_unit_test(test_other_targets),
-        cmocka_unit_test(test_long_paths),
+        cmocka_unit_test(test_the_table),        cmocka_unit_test(test_absolute_form),
+        cmocka_unit_test(test_other_targets),    cmocka_unit_test(test_long_paths),
+        cmocka_unit_test(test_unreadable_files),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
