@@ -17,6 +17,7 @@ module Runner
     # that can change its result, because a group that has passed runs again only after such a change (Stamps).
     TABLE = {
       %r{\Acore/(src/(base|http|representation|log)|include)/} => [*CORE, "arm64", "fuzz", "load", *BINDING, *PERL],
+      %r{\Acore/src/files/file_path} => [*CORE, "fuzz", "load", *BINDING, *PERL],
       %r{\Acore/src/} => [*CORE, "load", *BINDING, *PERL],
       %r{\Acore/test/((http|representation|requests)/|support/(standin/|guard|encode|fail_alloc))} =>
         [*CORE, "arm64", "fuzz", "load"],

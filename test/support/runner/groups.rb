@@ -58,7 +58,7 @@ module Runner
       Group.new("portable", "what systems without Linux get: poll(2), one process; with --full all that can be tested",
                 jobs: -> { [portable("portable/*")] },
                 full: -> { [make("core", "test", "PORTABLE=1"), portable("ext/**/*", "conform/*", "portable/*")] }),
-      Group.new("fuzz", "parser, body decoder, reply encoder, conditions, X-Request-Start, access log: on random bytes",
+      Group.new("fuzz", "parser, body decoder, reply encoder, conditions, paths of files, access log: on random bytes",
                 jobs: -> { [fuzz(20_000)] }, full: -> { [fuzz(2_000_000)] }),
       Group.new("unit", "Ruby classes, and the tests' harness",
                 jobs: ->(only = nil) { files("unit/**/*", only, cores: HALF) },
