@@ -102,7 +102,7 @@ module Runner
 
     def integration(only = nil, **more) = files("integration/**/*", only, processes: 4, cores: WAITING, **more)
 
-    def interop(only = nil, **more) = files("interop/*", only, processes: 2, cores: WAITING, **more)
+    def interop(only = nil, **more) = files("interop/{*,files/*}", only, processes: 2, cores: WAITING, **more)
 
     def psgi(only = nil)
       [*(prove("t/psgi/**/*.t") unless only), *files("interop/psgi/*", only, cores: WAITING)]
