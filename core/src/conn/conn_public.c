@@ -58,6 +58,7 @@ static void end_look(struct bb__conn *conn, struct bb__conn_context *context)
     bb__timeout_clear(context->timeouts, &conn->timeout);
     conn->state = BB_CONN_HEAD;
     conn->want = BB_INTEREST_READ;
+    conn->wait.ready_at = 0; /* only from now on the request waits for a lane */
 }
 
 /* ---- the head ---- */

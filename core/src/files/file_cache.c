@@ -27,7 +27,8 @@ struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reser
 
 void bb__file_cache_free(struct bb__file_cache *cache, bool is_child)
 {
-    if (!cache) return;
+    if (!cache || (is_child && pthread_mutex_trylock(&cache->lock) != 0)) return;
+    bb__file_helper_forget(cache);
     while (cache->oldest) bb__file_table_drop(cache, cache->oldest);
     bb__dir_tree_close(&cache->tree);
     if (!is_child) {
@@ -59,6 +60,10 @@ static void do_each_second(struct bb__file_cache *cache, uint64_t now)
     }
     bool asked = bb__file_helper_ask(cache, NULL);
     cache->roots_change = asked && all_local;
+    if (asked) return;
+    pthread_mutex_unlock(&cache->lock);
+    bb__file_find_roots(cache, BB_FIND_WAITING, &change); /* better late than never */
+    pthread_mutex_lock(&cache->lock);
 }
 
 /* Finds the path without waiting, or asks the helper. */
@@ -70,8 +75,9 @@ static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__f
     if (code == BB_AGAIN) {
         struct bb__file_entry *asked = bb__file_entry_new(path, BB_ENTRY_ASKED);
         pthread_mutex_lock(&cache->lock);
-        asks = asked && bb__file_helper_ask(cache, asked);
-        if (asks) bb__file_table_put(cache, asked);
+        bool is_full = cache->helper.jobs >= BB_JOBS_MAX;
+        asks = asked && (is_full || bb__file_helper_ask(cache, asked));
+        if (asks && !is_full) bb__file_table_put(cache, asked);
         pthread_mutex_unlock(&cache->lock);
         if (asked) bb__file_entry_release(asked);
         if (asks) return BB_FILE_LATER;
@@ -110,11 +116,12 @@ enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_
     pthread_mutex_lock(&cache->lock);
     struct bb__file_entry *known = bb__file_table_use(cache, &decoded, now);
     bool is_valid = known && bb__elapsed(now, known->checked_at) < BB_FILE_VALID;
+    enum bb__entry_kind kind = known ? known->kind : BB_ENTRY_NONE; /* the helper may change it */
     pthread_mutex_unlock(&cache->lock);
     enum bb__file_found found = BB_FILE_NONE;
     *entry = known;
-    if (is_valid && known->kind == BB_ENTRY_FILE) return BB_FILE_FOUND;
-    if (known && known->kind == BB_ENTRY_ASKED)
+    if (is_valid && kind == BB_ENTRY_FILE) return BB_FILE_FOUND;
+    if (kind == BB_ENTRY_ASKED)
         found = BB_FILE_LATER;
     else if (!is_valid)
         found = look(cache, &decoded, known, entry);

@@ -15,6 +15,7 @@
 #define BB_FILE_BYTES_MAX (4 * 1024 * 1024)
 #define BB_ENTRY_IDLE     60000 /* ms; an entry that nobody has used for this time is dropped */
 #define BB_ENTRY_BUCKETS  4096
+#define BB_JOBS_MAX       1024 /* that wait for the helper */
 
 struct bb__file_cache {
     const struct bb_public *pub;
@@ -34,6 +35,7 @@ struct bb__file_cache {
         pthread_cond_t wakes;
         bool runs, ends, ended, looks_at_roots;
         struct bb__file_entry *first, *last; /* jobs */
+        unsigned jobs;                       /* with the one that the helper does now */
     } helper;
 };
 
@@ -44,8 +46,8 @@ struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reser
 /* Ends the helper. False: a stalled disk blocks it for over a second. Then nothing may be freed. */
 bool bb__file_cache_stop(struct bb__file_cache *cache);
 
-/* All entries must be released. is_child: this is a forked child, which has no helper, and where another
- * thread may have held the lock. NULL is allowed. */
+/* All entries must be released. is_child: this is a forked child, which has no helper. If another thread had
+ * the lock when the child was forked, nothing is freed. NULL is allowed. */
 void bb__file_cache_free(struct bb__file_cache *cache, bool is_child);
 
 enum bb__file_found {
@@ -93,5 +95,8 @@ void bb__file_find_roots(struct bb__file_cache *cache, enum bb__find_mode mode, 
 /* In file_helper.c: lets the helper find the path of an entry of the kind BB_ENTRY_ASKED. NULL: look at the
  * roots. The caller has the lock. False: there is no helper. */
 bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
+/* In file_helper.c: forgets the jobs. The caller has the lock, or there is no helper. */
+void bb__file_helper_forget(struct bb__file_cache *cache);
 
 #endif

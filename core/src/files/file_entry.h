@@ -42,7 +42,8 @@ struct bb__file_entry {
 
     struct { /* file_cache.c, under its lock */
         bool is_in;
-        uint64_t used_at;            /* ms */
+        bool is_awaited;  /* the helper has found it for a connection, which has not taken it yet */
+        uint64_t used_at; /* ms */
         struct bb__file_entry *next; /* in its bucket */
         struct bb__file_entry *newer, *older;
         struct bb__file_entry *next_job; /* for the helper */

@@ -5,6 +5,7 @@
 #include "files/file_cache.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,16 +70,25 @@ void bb__file_find_roots(struct bb__file_cache *cache, enum bb__find_mode mode, 
         if (must_ask(&find) || look_at_directory(&find, "", 0) == BB_AGAIN) *change = true;
 }
 
-/* BB_OK: the candidate may be a file. BB_EOF: it is none. */
+static unsigned count_segments(const struct bb__file_path *path)
+{
+    unsigned count = 0;
+    for (const char *at = path->path; *at; at++) count += *at == '/';
+    return count;
+}
+
+/* BB_OK: the candidate may be a file. BB_EOF: it is none. On a slow disk the first directory may be old again
+ * before the last one is read, and the tree may forget a directory, so each is looked at only once. */
 static int check_names(const struct find *find)
 {
     size_t asked;
-    for (;;) {
+    for (unsigned looks = count_segments(find->found);; looks--) {
         pthread_mutex_lock(&find->cache->lock);
         enum bb__dir_verdict verdict =
             bb__dir_tree_has(&find->cache->tree, find->root, find->found, bb__clock_ms(), &asked);
         pthread_mutex_unlock(&find->cache->lock);
         if (verdict != BB_DIR_ASK) return verdict == BB_DIR_PERHAPS ? BB_OK : BB_EOF;
+        if (looks == 0) return BB_OK;
         if (must_ask(find)) return BB_AGAIN;
         int code = look_at_directory(find, find->found->path + 1, asked);
         if (code != BB_OK) return code;
@@ -155,9 +165,19 @@ static int read_small(const struct find *find, struct bb__file_entry *entry, str
 }
 
 /* Descriptors from `reserve` on are the application's. */
-static bool is_too_high(const struct find *find, const struct bb__representation *each)
+static int make_lower(const struct find *find, struct bb__representation *each)
 {
-    return find->cache->reserve > 0 && each->fd >= find->cache->reserve;
+    int limit = find->cache->reserve;
+    if (limit == 0 || each->fd < limit) return BB_OK;
+    (void)bb__file_cache_give_way(find->cache, bb__clock_ms());
+    int lower = fcntl(each->fd, F_DUPFD_CLOEXEC, 0);
+    if (lower >= 0 && lower < limit) {
+        (void)close(each->fd);
+        each->fd = lower;
+        return BB_OK;
+    }
+    if (lower >= 0) (void)close(lower);
+    return each->bytes ? BB_OK : (errno = EMFILE, BB_ESYSTEM);
 }
 
 /* The files are open. */
@@ -171,10 +191,7 @@ static int complete(const struct find *find, struct bb__file_entry *entry)
     for (int coding = 0; code == BB_OK && coding < BB_CODINGS; coding++) {
         struct bb__representation *each = &entry->representations[coding];
         if (bb__file_entry_has(entry, coding)) code = read_small(find, entry, each);
-        if (code == BB_OK && is_too_high(find, each)) {
-            (void)bb__file_cache_give_way(find->cache, bb__clock_ms());
-            if (!each->bytes) code = (errno = EMFILE, BB_ESYSTEM);
-        }
+        if (code == BB_OK) code = make_lower(find, each);
     }
     return code == BB_OK ? bb__file_entry_make_heads(entry, find->cache->pub, find->found, find->real_now)
                          : code;

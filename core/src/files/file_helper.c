@@ -39,7 +39,8 @@ static void look_at_roots(struct bb__file_cache *cache)
     cache->roots_change = false;
 }
 
-/* An entry that is in the cache no more has no connection that waits, or is asked for again. */
+/* An entry that is in the cache no more has no connection that waits, or is asked for again. Without memory
+ * or descriptors the application decides. */
 static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
 {
     struct bb__file_path path = {.len = job->len, .hash = job->hash, .path = "/"};
@@ -47,16 +48,19 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
     *bb__put(path.path + 1, job->name, job->len) = '\0';
     bool wanted = job->cache.is_in;
     pthread_mutex_unlock(&cache->lock);
-    if (wanted && bb__file_find(cache, &path, BB_FIND_WAITING, NULL, &found) != BB_OK)
-        found = bb__file_entry_new(&path, BB_ENTRY_NONE);
+    int code = wanted ? bb__file_find(cache, &path, BB_FIND_WAITING, NULL, &found) : BB_OK;
     pthread_mutex_lock(&cache->lock);
     if (found) {
+        found->cache.is_awaited = true;
         bb__file_table_put(cache, found);
         bb__file_entry_release(found);
-    } else if (job->cache.is_in) { /* no memory: the connections ask again */
-        bb__file_table_drop(cache, job);
+    }
+    if (code != BB_OK) {
+        job->kind = BB_ENTRY_NONE;
+        job->checked_at = bb__clock_ms();
     }
     bb__file_entry_release(job);
+    cache->helper.jobs--;
 }
 
 static void *run(void *argument)
@@ -103,6 +107,7 @@ bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *en
         entry->cache.next_job = NULL;
         *(cache->helper.last ? &cache->helper.last->cache.next_job : &cache->helper.first) = entry;
         cache->helper.last = entry;
+        cache->helper.jobs++;
     }
     (void)pthread_cond_signal(&cache->helper.wakes);
     return true;
@@ -128,6 +133,10 @@ bool bb__file_cache_stop(struct bb__file_cache *cache)
         if (bb__elapsed(bb__clock_ms(), since) >= HANGS) return false;
     (void)pthread_join(cache->helper.thread, NULL);
     cache->helper.runs = false;
-    for (struct bb__file_entry *job; (job = take_job(cache));) bb__file_entry_release(job);
     return true;
+}
+
+void bb__file_helper_forget(struct bb__file_cache *cache)
+{
+    for (struct bb__file_entry *job; (job = take_job(cache));) bb__file_entry_release(job);
 }

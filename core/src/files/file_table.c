@@ -46,6 +46,12 @@ void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *en
     bb__file_entry_release(entry);
 }
 
+/* If its descriptor were closed now, the connection would have to ask the helper again. */
+static bool is_awaited(const struct bb__file_entry *entry)
+{
+    return entry->cache.is_awaited && bb__elapsed(bb__clock_ms(), entry->checked_at) < BB_FILE_VALID;
+}
+
 /* Drops the oldest entries that have a descriptor, or bytes in memory. */
 static void drop_until(struct bb__file_cache *cache, unsigned descriptors, size_t bytes)
 {
@@ -54,7 +60,7 @@ static void drop_until(struct bb__file_cache *cache, unsigned descriptors, size_
         newer = each->cache.newer;
         bool helps = (each->cache.descriptors > 0 && cache->descriptors > descriptors) ||
                      (each->cache.bytes > 0 && cache->bytes > bytes);
-        if (helps) bb__file_table_drop(cache, each);
+        if (helps && !is_awaited(each)) bb__file_table_drop(cache, each);
     }
 }
 
@@ -101,6 +107,7 @@ struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const st
     struct bb__file_entry *entry = *place_of(cache, path->hash, path->path + 1, path->len);
     if (!entry) return NULL;
     bb__file_entry_use(entry);
+    entry->cache.is_awaited = false;
     unlink_entry(cache, entry);
     link_newest(cache, entry, now);
     return entry;
@@ -109,9 +116,10 @@ struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const st
 bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now)
 {
     pthread_mutex_lock(&cache->lock);
-    bool found = cache->descriptors > 0;
+    unsigned before = cache->descriptors;
     cache->scarce_until = now + SCARCE_TIME;
     drop_until(cache, 0, SIZE_MAX);
+    bool found = cache->descriptors < before;
     pthread_mutex_unlock(&cache->lock);
     return found;
 }

@@ -1,5 +1,5 @@
 /* conn_public_test.c: requests for files of `public`, to which the core itself responds. public_change_test.c
- * has files that change, slow_disk_test.c has files that the kernel does not have in memory. */
+ * has files that change, public_slow_test.c has files that the kernel does not have in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

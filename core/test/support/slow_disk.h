@@ -1,6 +1,6 @@
 /* slow_disk.h: a disk that the kernel knows nothing of, so a look-up has to wait. A test that includes this
  * header is linked with --wrap (see the Makefile). While `slow` is true, look-ups that may not wait find
- * nothing, and look-ups that wait do so until slow_disk_answer(). */
+ * nothing, and look-ups that wait do so until slow_disk_set(false). */
 #ifndef BB_TEST_SLOW_DISK_H
 #define BB_TEST_SLOW_DISK_H
 
@@ -21,6 +21,8 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changes;
     bool slow;
+    bool unknown;        /* look-ups that may not wait find nothing, and the others do not take long */
+    void (*works)(void); /* is called by each look-up that waits; NULL: none */
     unsigned waiting, waited;
 } slow_disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .changes = PTHREAD_COND_INITIALIZER};
 
@@ -44,7 +46,7 @@ static inline void slow_disk_await(void)
 static inline bool wait_for_disk(enum bb__find_mode mode)
 {
     pthread_mutex_lock(&slow_disk.lock);
-    bool fails = slow_disk.slow && mode == BB_FIND_AT_ONCE;
+    bool fails = (slow_disk.slow || slow_disk.unknown) && mode == BB_FIND_AT_ONCE;
     if (slow_disk.slow && !fails) {
         slow_disk.waiting++;
         slow_disk.waited++;
@@ -53,6 +55,7 @@ static inline bool wait_for_disk(enum bb__find_mode mode)
         slow_disk.waiting--;
     }
     pthread_mutex_unlock(&slow_disk.lock);
+    if (mode == BB_FIND_WAITING && slow_disk.works) slow_disk.works();
     return !fails;
 }
 
