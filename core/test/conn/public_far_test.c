@@ -1,0 +1,151 @@
+/* public_far_test.c: a directory of `public` on a file system that is not on this machine. Each look-up may
+ * wait, so the helper does it. The clocks stand still until the test moves them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/later_clock.h"
+#include "support/public_dir.h"
+#include "support/slow_disk.h"
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct host *host;
+static struct client *client;
+
+static int begin(void **state)
+{
+    (void)state;
+    make_public_dir();
+    make_public_subdir("d");
+    write_public("a", "a");
+    write_public("d/a", "d/a");
+    make_old(public_path("d"), OLD_TIME);
+    hold_clocks();
+    host = host_new_default(AF_UNIX);
+    host_enter_public(host, public_dir, "");
+    public_files->directories[0].is_local = false;
+    client = client_new(host);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    client_free(client);
+    host_leave_public(host);
+    remove_public_dir();
+    let_clocks_go_on();
+    slow_disk.waited = 0;
+    return 0;
+}
+
+static bool helper_has_jobs(void)
+{
+    struct bb__file_cache *cache = host->worker->files;
+    pthread_mutex_lock(&cache->lock);
+    bool has = cache->helper.jobs > 0 || cache->helper.looks_at_roots;
+    pthread_mutex_unlock(&cache->lock);
+    return has;
+}
+
+static void ask(const char *request, const char *body)
+{
+    client_say(client, request);
+    while (!client_receive(client)) {
+        host_turn(host);
+        while (helper_has_jobs()) sched_yield();
+        atomic_fetch_add(&later, BB_DISK_TICK);
+    }
+    assert_response(client, 200, body);
+}
+
+static void test_the_helper_finds_files(void **state)
+{
+    (void)state;
+    ask(GET("/a"), "a");
+    assert_true(host->worker->files->helper.runs);
+    ask(GET("/d/a"), "d/a");
+    ask(GET("/d/none"), "GET /d/none ");
+    write_public("a", "again");
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    ask(GET("/a"), "again");
+}
+
+/* A known file is sent for a second. Then the helper looks again. */
+static void test_a_file_that_is_known(void **state)
+{
+    (void)state;
+    ask(GET("/a"), "a");
+    slow_disk_set(true);
+    client_say(client, GET("/a"));
+    assert_response(client, 200, "a");
+    assert_int_equal(slow_disk.waited, 0);
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    client_say(client, GET("/a"));
+    assert_silence(client);
+    slow_disk_await();
+    slow_disk_set(false);
+    ask("", "a");
+}
+
+/* The names of the last look decide until the next look has ended. */
+static void test_other_requests_never_wait(void **state)
+{
+    (void)state;
+    slow_disk_set(true);
+    client_say(client, GET("/none"));
+    assert_response(client, 200, "GET /none ");
+    for (int i = 0; i < 3; i++) {
+        atomic_fetch_add(&later, BB_FILE_VALID);
+        client_say(client, GET("/none"));
+        assert_response(client, 200, "GET /none ");
+        slow_disk_await();
+    }
+    write_public("none", "new");
+    make_old(public_dir, OLD_TIME + 1);
+    client_say(client, GET("/none"));
+    assert_response(client, 200, "GET /none ");
+    assert_int_equal(slow_disk.waited, 1);
+    slow_disk_set(false);
+    while (helper_has_jobs()) sched_yield();
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    ask(GET("/other"), "GET /other ");
+    while (helper_has_jobs()) sched_yield();
+    ask(GET("/none"), "new");
+}
+
+/* While the disk hangs, a request for a file gets 503 after write_timeout, and the others go on. */
+static void test_the_disk_hangs(void **state)
+{
+    (void)state;
+    ask(GET("/d/a"), "d/a");
+    slow_disk_set(true);
+    client_say(client, GET("/a"));
+    assert_silence(client);
+    uint64_t limit = host->worker->settings.write_timeout, step = BB_AWAY_TIME / 2;
+    for (uint64_t ms = 0; ms < limit; ms += step) {
+        atomic_fetch_add(&later, step);
+        host_turn(host);
+    }
+    assert_response(client, 503, NULL);
+    client_free(client);
+    client = client_new_saying(host, GET("/none"));
+    assert_response(client, 200, "GET /none ");
+    slow_disk_set(false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_the_helper_finds_files, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_file_that_is_known, begin, end),
+        cmocka_unit_test_setup_teardown(test_other_requests_never_wait, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_disk_hangs, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
