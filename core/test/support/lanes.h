@@ -35,6 +35,9 @@ static bool lanes_step_aside;
 /* Set by the test: the scoreboard of the lanes. */
 static struct bb_scoreboard *lanes_scoreboard;
 
+/* Set by the test: the files that the lanes send. */
+static const struct bb_public *lanes_public;
+
 /* Set by the test: where the lanes count. */
 static struct bb_metrics *lanes_metrics;
 
@@ -238,6 +241,7 @@ static inline void lanes_start(struct lanes *lanes, int count, const struct bb_s
             bb_worker_share_queue(lanes->worker, dup(lanes_shared_queue[0]), dup(lanes_shared_queue[1])),
             BB_OK);
     if (lanes_scoreboard) bb_worker_scoreboard(lanes->worker, lanes_scoreboard);
+    assert_int_equal(bb_worker_public(lanes->worker, lanes_public), BB_OK);
     if (lanes_metrics) bb_worker_metrics(lanes->worker, lanes_metrics, 1, 1);
     if (lanes_tell_fd >= 0) bb_worker_tell(lanes->worker, lanes_tell_fd, "huxe", lanes_host_logs);
     assert_int_equal(bb_worker_start_io_thread(lanes->worker), BB_OK);

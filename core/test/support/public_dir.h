@@ -75,8 +75,8 @@ static inline void remove_public_dir(void)
     assert_int_equal(nftw(public_dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-/* Lets the host serve the directories: one or more, one per line. */
-static inline void host_enter_public(struct host *host, const char *directories, const char *headers)
+/* directories: one or more, one per line. */
+static inline void open_public(const char *directories, const char *headers)
 {
     char fault[BB_FAULT_MAX];
     struct bb_settings settings = host_settings();
@@ -84,6 +84,12 @@ static inline void host_enter_public(struct host *host, const char *directories,
     strcpy(settings.public_headers, headers);
     int code = bb_public_open(&public_files, &settings, fault);
     if (code != BB_OK) fail_msg("%s", fault);
+}
+
+/* Lets the host serve the directories. */
+static inline void host_enter_public(struct host *host, const char *directories, const char *headers)
+{
+    open_public(directories, headers);
     bb_lane_free(host->lane);
     assert_int_equal(bb_worker_public(host->worker, public_files), BB_OK);
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
