@@ -138,7 +138,8 @@ static struct bb__conn *read_at_once(struct bb_lane *lane, struct bb__conn *conn
     lane->context.read_at = ready_at;
     enum bb__conn_next next = bb__conn_on_ready(conn, &lane->context, BB_INTEREST_READ);
     lane->context.read_at = read_at;
-    if (next == BB_CONN_WAIT && !bb__lane_find_place(lane, conn)) {
+    bool is_incomplete = conn->state == BB_CONN_HEAD || conn->state == BB_CONN_BODY;
+    if (next == BB_CONN_WAIT && is_incomplete && !bb__lane_find_place(lane, conn)) {
         bb__lane_reject(lane, conn);
         return NULL;
     }

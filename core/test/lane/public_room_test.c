@@ -1,0 +1,314 @@
+/* public_room_test.c: files of `public` while descriptors or places for connections run out. The files make
+ * room for connections. The clock stands still until the test moves it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/fake_clock.h"
+#include "support/few_descriptors.h"
+#include "support/public_dir.h"
+#include "support/slow_disk.h"
+
+#define GET(path)  "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+#define LARGE      (BB_FILE_SMALL + 1)
+#define VERY_LARGE (8 << 20) /* the kernel buffers only a part of it */
+#define MORE       31        /* descriptors that the process may open */
+#define FILES      20
+#define MANY_FILES 300
+
+static struct host *host;
+
+static struct bb__file_cache *cache(void)
+{
+    return host->worker->files;
+}
+
+static void write_large(int number)
+{
+    char name[16];
+    (void)snprintf(name, sizeof name, "%d", number);
+    write_public_at(name, NULL, LARGE, OLD_TIME);
+}
+
+static void serve(const struct bb_settings *settings)
+{
+    host = host_new(settings, AF_UNIX);
+    host_enter_public(host, public_dir, "");
+}
+
+static int begin_with(int files)
+{
+    struct bb_settings settings = host_settings();
+    make_public_dir();
+    for (int i = 0; i < files; i++) write_large(i);
+    write_public_at("large", NULL, VERY_LARGE, OLD_TIME);
+    limit_descriptors(MORE);
+    serve(&settings);
+    return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    return begin_with(FILES);
+}
+
+static int begin_with_many(void **state)
+{
+    (void)state;
+    return begin_with(MANY_FILES);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    host_leave_public(host);
+    unlimit_descriptors();
+    remove_public_dir();
+    return 0;
+}
+
+static void assert_letters(struct client *client, size_t len)
+{
+    assert_true(client_read(client, true));
+    assert_int_equal(client->status, 200);
+    assert_int_equal(bb__buf_len(&client->body), len + 1);
+    assert_int_equal(bb__buf_bytes(&client->body)[len - 1], 'a' + (len - 1) % 26);
+}
+
+static void get_large(struct client *client, int number)
+{
+    char request[64];
+    (void)snprintf(request, sizeof request, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", number);
+    client_say(client, request);
+    assert_letters(client, LARGE);
+}
+
+/* The cache has as many descriptors as it may have. */
+static void fill_cache(void)
+{
+    struct client *client = client_new(host);
+    for (int i = 2; i < FILES; i++) get_large(client, i);
+    client_free(client);
+    host_settle_to(host, 0);
+    assert_int_equal(cache()->descriptors, cache()->descriptors_max);
+}
+
+/* Opens descriptors until the next one has at least this number. */
+static int occupy_until(int number, int fds[64])
+{
+    int count = 0;
+    while ((fds[count] = dup(0)) >= 0 && fds[count] < number) count++;
+    if (fds[count] >= 0) close(fds[count]);
+    return count;
+}
+
+static void leave(int count, const int fds[64])
+{
+    while (count > 0) close(fds[--count]);
+}
+
+static void test_many_large_files(void **state)
+{
+    (void)state;
+    struct client *client = client_new(host), *slow = client_new_saying(host, GET("/large"));
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < MANY_FILES; i++) {
+            get_large(client, i);
+            assert_in_range(cache()->descriptors, 1, host->worker->room.reserve / 4);
+        }
+    assert_letters(slow, VERY_LARGE);
+    assert_int_equal(host->served, 0);
+    client_free(client);
+    client_free(slow);
+}
+
+/* Returns how many connections the lane has before it closes the first one. */
+static unsigned count_places(void)
+{
+    struct client *clients[MORE];
+    unsigned count = 0;
+    do {
+        clients[count] = client_new_saying(host, GET("/app"));
+        assert_response(clients[count++], 200, "GET /app ");
+        fake_clock_advance(200);
+        host_settle(host);
+        (void)client_receive(clients[0]);
+    } while (clients[0]->end == CLIENT_OPEN);
+    for (unsigned i = 0; i < count; i++) client_free(clients[i]);
+    host_settle_to(host, 0);
+    return count;
+}
+
+/* The reserve is reached. */
+static void test_connections_have_all_places(void **state)
+{
+    (void)state;
+    unsigned places = count_places();
+    assert_in_range(places, 4, MORE / 2);
+    fake_clock_advance(60000);
+    host->worker->room.fits = 0;
+    fill_cache();
+    assert_int_equal(count_places(), places);
+    assert_int_equal(cache()->descriptors, 0);
+}
+
+/* No descriptor at all is left for accept(2). */
+static void test_accept_without_descriptors(void **state)
+{
+    int fds[64];
+    (void)state;
+    fill_cache();
+    struct client *client = client_new(host);
+    int count = occupy_until(INT32_MAX, fds);
+    client_say(client, GET("/app"));
+    assert_response(client, 200, "GET /app ");
+    assert_int_equal(host->event_count, 0);
+    assert_int_equal(cache()->descriptors, 0);
+    leave(count, fds);
+    client_free(client);
+}
+
+static void test_the_shared_queue_gets_descriptors(void **state)
+{
+    int fds[64];
+    (void)state;
+    fill_cache();
+    atomic_store(&host->worker->room.exhausted, true);
+    int count = occupy_until(host->worker->room.reserve, fds);
+    assert_true(bb__worker_has_descriptor(host->worker));
+    assert_int_equal(cache()->descriptors, 0);
+    leave(count, fds);
+    count = occupy_until(host->worker->room.reserve, fds);
+    assert_false(bb__worker_has_descriptor(host->worker));
+    leave(count, fds);
+}
+
+/* Another file is open with a descriptor of the host's reserve. It gets a descriptor of the cache instead. */
+static void test_a_file_in_the_reserve(void **state)
+{
+    int fds[64];
+    (void)state;
+    fill_cache();
+    struct client *client = client_new_saying(host, GET("/app"));
+    assert_response(client, 200, "GET /app ");
+    int count = occupy_until(host->worker->room.reserve, fds);
+    get_large(client, 0);
+    assert_int_equal(host->served, 1);
+    assert_int_equal(cache()->descriptors, 0);
+    leave(count, fds);
+    count = occupy_until(host->worker->room.reserve, fds);
+    client_say(client, GET("/1"));
+    assert_response(client, 200, "GET /1 ");
+    leave(count, fds);
+    get_large(client, 1);
+    client_free(client);
+}
+
+static void test_a_file_in_use_stays_open(void **state)
+{
+    (void)state;
+    struct client *client = client_new_saying(host, GET("/large"));
+    host_settle(host);
+    assert_true(bb__file_cache_give_way(cache(), fake_clock));
+    assert_false(bb__file_cache_give_way(cache(), fake_clock));
+    assert_letters(client, VERY_LARGE);
+    client_free(client);
+}
+
+static void test_the_cache_keeps_descriptors_again(void **state)
+{
+    (void)state;
+    struct client *client = client_new(host);
+    get_large(client, 0);
+    assert_int_equal(cache()->descriptors, 1);
+    assert_true(bb__file_cache_give_way(cache(), fake_clock));
+    get_large(client, 0);
+    assert_int_equal(cache()->descriptors, 0);
+    fake_clock_advance(1000);
+    get_large(client, 0);
+    assert_int_equal(cache()->descriptors, 1);
+    client_free(client);
+}
+
+/* ---- places for connections ---- */
+
+static struct client *crowd[18];
+
+static int begin_crowded(void **state)
+{
+    (void)state;
+    struct bb_settings settings = host_settings();
+    settings.max_connections = 1;
+    make_public_dir();
+    write_public_at("large", NULL, VERY_LARGE, OLD_TIME);
+    serve(&settings);
+    for (size_t i = 0; i < sizeof crowd / sizeof *crowd; i++) crowd[i] = client_new(host);
+    host_settle(host);
+    return 0;
+}
+
+static int end_crowded(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof crowd / sizeof *crowd; i++) client_free(crowd[i]);
+    host_leave_public(host);
+    remove_public_dir();
+    return 0;
+}
+
+/* Returns a client that is accepted after the crowd. */
+static struct client *join_crowd(const char *request)
+{
+    struct client *client = client_new_saying(host, request);
+    fake_clock_advance(BB_PAUSE_TIME);
+    host_settle(host);
+    assert_true(host_connections(host) > 17); /* so many above max_connections get no place at once */
+    return client;
+}
+
+/* The connection is no incomplete request, so it is not rejected. Its second request gets no response. */
+static void test_a_file_on_its_way(void **state)
+{
+    (void)state;
+    struct client *client = join_crowd(GET("/large") GET("/large"));
+    assert_letters(client, VERY_LARGE);
+    assert_string_equal(client_field(client, "Connection"), "close");
+    assert_end(client);
+    client_free(client);
+}
+
+static void test_a_file_that_the_disk_looks_for(void **state)
+{
+    (void)state;
+    slow_disk.unknown = true;
+    struct client *client = join_crowd(GET("/large"));
+    while (!client_receive(client)) {
+        host_turn(host);
+        usleep(1000);
+        fake_clock_advance(1);
+    }
+    slow_disk.unknown = false;
+    assert_letters(client, VERY_LARGE);
+    client_free(client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_many_large_files, begin_with_many, end),
+        cmocka_unit_test_setup_teardown(test_connections_have_all_places, begin, end),
+        cmocka_unit_test_setup_teardown(test_accept_without_descriptors, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_shared_queue_gets_descriptors, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_file_in_the_reserve, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_file_in_use_stays_open, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_cache_keeps_descriptors_again, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_file_on_its_way, begin_crowded, end_crowded),
+        cmocka_unit_test_setup_teardown(test_a_file_that_the_disk_looks_for, begin_crowded, end_crowded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
