@@ -42,26 +42,27 @@ static bool split(struct bb_slice line, struct bb__field_rule *rule)
     return rule->value.len > 0;
 }
 
-/* Whether the core sends this field. It drops hop-by-hop fields (RFC 9110 7.6.1). */
-static const char *fault_of(const struct bb__field_rule *rule)
+/* Whether the core sends this field. It drops hop-by-hop fields (RFC 9110 7.6.1). BB_OK with *fault, which is
+ * NULL if the rule is right; BB_ENOMEM. */
+static int check(const struct bb__field_rule *rule, const char **fault)
 {
     struct bb__h1_reply reply = {0};
     struct bb__buf head = {0};
-    const char *fault = NULL;
-    if (is_own_field(rule)) return "the server sets this field itself";
+    *fault = is_own_field(rule) ? "the server sets this field itself" : NULL;
+    if (*fault) return BB_OK;
     int code = bb__h1_reply_start(&reply, &head, 200);
     size_t before = bb__buf_len(&head);
     if (code == BB_OK)
         code =
             bb__h1_reply_field(&reply, &head, rule->name.at, rule->name.len, rule->value.at, rule->value.len);
     if (code == BB_ENAME)
-        fault = "the name is not valid";
+        *fault = "the name is not valid";
     else if (code == BB_EVALUE)
-        fault = "the value is not valid";
+        *fault = "the value is not valid";
     else if (code == BB_OK && bb__buf_len(&head) == before)
-        fault = "this field belongs to the connection";
+        *fault = "this field belongs to the connection";
     bb__buf_free(&head);
-    return fault;
+    return code == BB_ENOMEM ? code : BB_OK;
 }
 
 static int reject(char fault[BB_FAULT_MAX], struct bb_slice line, const char *why)
@@ -75,7 +76,8 @@ static int parse_line(struct bb_public *pub, struct bb_slice line, char fault[BB
 {
     struct bb__field_rule *rule = &pub->rules[pub->rule_count];
     if (!split(line, rule)) return reject(fault, line, "must be '/PREFIX NAME: VALUE'");
-    const char *why = fault_of(rule);
+    const char *why;
+    if (check(rule, &why) != BB_OK) return BB_ENOMEM;
     if (why) return reject(fault, line, why);
     pub->rule_count++;
     return BB_OK;
