@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "support/public_dir.h"
-#include "support/slow_disk.h"
+#include "files/public_dir.h"
+#include "files/slow_disk.h"
 
 #include "io_thread/rush.h"
 #include "support/later_clock.h"

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "files/public_dir.h"
 #include "support/client.h"
-#include "support/public_dir.h"
 
 static struct host *host;
 

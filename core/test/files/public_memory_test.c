@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
+#include "files/public_dir.h"
+#include "files/slow_disk.h"
 #include "io_thread/fail_thread.h"
 #include "support/client.h"
 #include "support/fail_alloc.h"
 #include "support/fake_clock.h"
-#include "support/public_dir.h"
-#include "support/slow_disk.h"
 
 #define GET(path)         "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define ASK(path, fields) "GET " path " HTTP/1.1\r\nHost: x\r\n" fields "\r\n"

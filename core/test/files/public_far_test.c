@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
+#include "files/public_dir.h"
+#include "files/slow_disk.h"
 #include "support/client.h"
 #include "support/later_clock.h"
-#include "support/public_dir.h"
-#include "support/slow_disk.h"
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "files/public_dir.h"
 #include "support/client.h"
-#include "support/public_dir.h"
 
 #define GET(path)         "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define ASK(path, fields) "GET " path " HTTP/1.1\r\nHost: x\r\n" fields "\r\n"

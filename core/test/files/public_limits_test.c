@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "files/file_cache.h"
+#include "files/public_dir.h"
 #include "support/client.h"
-#include "support/public_dir.h"
 
 static struct bb__file_cache *cache;
 

@@ -7,8 +7,8 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "files.h"
-#include "host.h"
+#include "support/files.h"
+#include "support/host.h"
 
 #define OLD_TIME 1700000000 /* s since 1970 */
 

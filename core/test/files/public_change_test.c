@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "files/public_dir.h"
 #include "support/client.h"
 #include "support/fake_clock.h"
-#include "support/public_dir.h"
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 
