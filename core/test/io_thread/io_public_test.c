@@ -231,9 +231,11 @@ static void test_a_slow_disk(void **state)
     end(&rush, 3 + LANES);
 }
 
+/* The I/O thread may notice the drain only after this request. Then the connection ends after
+ * keepalive_drain. */
 static void test_drain(void **state)
 {
-    char response[1024];
+    char more;
     (void)state;
     begin_lanes(LANES);
     int fd = connect_early(&rush), large = connect_early(&rush);
@@ -242,13 +244,11 @@ static void test_drain(void **state)
     size_t done = begin_large(large);
     hold_clocks();
     bb_worker_drain(rush.lanes.worker, BB_QUEUE_TAKE);
-    say(fd, GET("/a"));
-    read_until(fd, "file", response, sizeof response);
-    assert_non_null(strstr(response, "\r\nConnection: close\r\n"));
-    assert_int_equal(recv(fd, response, sizeof response, 0), 0);
+    assert_true(gets(fd, GET("/a"), "file"));
     let_clocks_go_on();
+    assert_int_equal(recv(fd, &more, 1, 0), 0);
     read_large(large, done, VERY_LARGE);
-    assert_int_equal(recv(large, response, sizeof response, 0), 0);
+    assert_int_equal(recv(large, &more, 1, 0), 0);
     close(fd);
     close(large);
     unblock_all(&rush);
