@@ -165,7 +165,7 @@ static void test_ranges(void **state)
 /* Many connections send one file, and the cache has one descriptor of it. */
 static void test_a_large_file_has_one_descriptor(void **state)
 {
-    (void)state;
+    LINUX_ONLY;
     make_public_dir();
     write_public_at("large", NULL, VERY_LARGE, OLD_TIME);
     struct host *host = new_host("");
