@@ -54,13 +54,13 @@ static bool copy_piece(char *to, int fd, const char *bytes, const struct bb__fil
 
 bool bb__conn_file_copy(struct bb__buf *to, int fd, const char *bytes, const struct bb__file_body *body)
 {
-    const char *text = bb__buf_bytes(&body->text);
+    size_t text = body->text.start;
     if ((!bytes && body->length > SMALL_MAX) || bb__buf_reserve(to, body->length) != BB_OK) return false;
     char *at = to->data + to->end;
     for (unsigned i = 0; i < body->count; i++) {
         const struct bb__file_piece *piece = &body->pieces[i];
         if (piece->text_len > 0) {
-            at = bb__put(at, text, piece->text_len);
+            at = bb__put(at, body->text.data + text, piece->text_len);
             text += piece->text_len;
         }
         if (!copy_piece(at, fd, bytes, piece)) return false;

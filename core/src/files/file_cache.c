@@ -4,6 +4,10 @@
 
 #include <stdlib.h>
 
+/* ms. The longest wait for the names in the roots. It usually takes less than 1 ms to read them. If the disk
+ * hangs, requests go on with the names that are known. */
+#define ROOTS_WAIT 6
+
 /* ---- life ---- */
 
 struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reserve)
@@ -40,9 +44,9 @@ void bb__file_cache_free(struct bb__file_cache *cache, bool is_child)
 
 /* ---- looking ---- */
 
-/* Runs once a second. Looks at the roots. If a directory on this machine has changed, requests wait until its
- * names are read. A directory that is elsewhere may be slow, so the requests use the names that are known.
- * The caller has the lock. */
+/* Runs once a second. Looks at the roots. If a directory on this machine has changed, requests wait for a
+ * moment until its names are read. A directory that is elsewhere may be slow, so the requests use the names
+ * that are known. The caller has the lock. */
 static void do_each_second(struct bb__file_cache *cache, uint64_t now)
 {
     bool all_local = true, change = false;
@@ -59,11 +63,19 @@ static void do_each_second(struct bb__file_cache *cache, uint64_t now)
         if (!change) return;
     }
     bool asked = bb__file_helper_ask(cache, NULL);
-    cache->roots_change = asked && all_local;
+    if (asked && all_local && cache->roots_change == 0) cache->roots_change = now;
     if (asked) return;
     pthread_mutex_unlock(&cache->lock);
     bb__file_find_roots(cache, BB_FIND_WAITING, &change); /* better late than never */
     pthread_mutex_lock(&cache->lock);
+}
+
+/* The file has been removed. */
+static void forget(struct bb__file_cache *cache, struct bb__file_entry *known)
+{
+    pthread_mutex_lock(&cache->lock);
+    if (known->cache.is_in) bb__file_table_drop(cache, known);
+    pthread_mutex_unlock(&cache->lock);
 }
 
 /* Finds the path without waiting, or asks the helper. */
@@ -83,6 +95,7 @@ static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__f
         if (asks) return BB_FILE_LATER;
         code = bb__file_find(cache, path, BB_FIND_WAITING, known, entry); /* better late than never */
     }
+    if (code == BB_EOF && known) forget(cache, known);
     if (code != BB_OK) return BB_FILE_NONE;
     pthread_mutex_lock(&cache->lock);
     bb__file_table_put(cache, *entry);
@@ -99,7 +112,7 @@ static enum bb__file_found may_have(struct bb__file_cache *cache, struct bb_slic
     bool only, is_plain = bb__file_path_first(path, &first, &only);
     pthread_mutex_lock(&cache->lock);
     do_each_second(cache, now);
-    bool waits = cache->roots_change;
+    bool waits = cache->roots_change > 0 && bb__elapsed(now, cache->roots_change) < ROOTS_WAIT;
     bool may = !is_plain || bb__dir_tree_may_have(&cache->tree, first, only);
     pthread_mutex_unlock(&cache->lock);
     return waits ? BB_FILE_LATER : may ? BB_FILE_FOUND : BB_FILE_NONE;

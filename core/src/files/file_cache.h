@@ -22,7 +22,7 @@ struct bb__file_cache {
     int reserve; /* descriptors from this number on are left to the host; 0: none */
     pthread_mutex_t lock;
     struct bb__dir_tree tree;
-    bool roots_change; /* the helper reads the names in a root again, and requests wait for it */
+    uint64_t roots_change; /* ms, since when the helper reads the names in the roots again; 0: it does not */
 
     struct bb__file_entry *buckets[BB_ENTRY_BUCKETS];
     struct bb__file_entry *newest, *oldest;
@@ -83,8 +83,8 @@ void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *en
 void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now);
 
 /* In file_find.c: finds what the path stands for. known: the entry that the cache has, or NULL. BB_OK: the
- * caller is a user of *entry, which is `known` if the file has not changed. BB_AGAIN: BB_FIND_AT_ONCE is not
- * possible; BB_ENOMEM; BB_ESYSTEM with errno. */
+ * caller is a user of *entry, which is `known` if the file has not changed. BB_EOF: no directory has such a
+ * name, so there is no entry. BB_AGAIN: BB_FIND_AT_ONCE is not possible; BB_ENOMEM; BB_ESYSTEM with errno. */
 int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,
                   struct bb__file_entry *known, struct bb__file_entry **entry);
 

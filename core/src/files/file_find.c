@@ -16,6 +16,7 @@ struct find {
     int64_t real_now; /* ns since 1970 */
     unsigned root;
     const struct bb__file_path *found; /* a candidate */
+    struct bb__file_entry *made;       /* NULL: the names have excluded all candidates so far */
 };
 
 static int root_fd(const struct find *find)
@@ -198,11 +199,14 @@ static int complete(const struct find *find, struct bb__file_entry *entry)
 }
 
 /* Opens the candidate. BB_EOF: it is no file. */
-static int open_candidate(const struct find *find, struct bb__file_entry *known, struct bb__file_entry *entry)
+static int open_candidate(struct find *find, const struct bb__file_path *path, struct bb__file_entry *known)
 {
     int code = check_names(find);
-    struct bb__representation *identity = &entry->representations[BB_CODING_IDENTITY];
-    if (code == BB_OK) code = open_file(find, find->found->path + 1, identity);
+    if (code != BB_OK) return code;
+    if (!find->made) find->made = bb__file_entry_new(path, BB_ENTRY_NONE);
+    struct bb__file_entry *entry = find->made;
+    if (!entry) return BB_ENOMEM;
+    code = open_file(find, find->found->path + 1, &entry->representations[BB_CODING_IDENTITY]);
     if (code != BB_OK) return code;
     entry->kind = BB_ENTRY_FILE;
     entry->codings = 1U << BB_CODING_IDENTITY;
@@ -213,13 +217,12 @@ static int open_candidate(const struct find *find, struct bb__file_entry *known,
 
 /* A file that may not be read hides no other candidate. candidate: room for find->found. */
 static int find_candidate(struct find *find, const struct bb__file_path *path,
-                          struct bb__file_path *candidate, struct bb__file_entry *known,
-                          struct bb__file_entry *entry)
+                          struct bb__file_path *candidate, struct bb__file_entry *known)
 {
     for (; find->root < find->cache->pub->directory_count; find->root++) {
         for (int each = 0; each < BB_CANDIDATES; each++) {
             if (!bb__file_path_candidate(path, each, candidate)) continue;
-            int code = open_candidate(find, known, entry);
+            int code = open_candidate(find, path, known);
             bool is_closed = code == BB_ESYSTEM && errno == EACCES;
             if (code != BB_EOF && !is_closed) return code;
         }
@@ -246,18 +249,17 @@ int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path
 {
     struct bb__file_path candidate;
     struct find find = {.cache = cache, .mode = mode, .real_now = real_ns(), .found = &candidate};
-    struct bb__file_entry *made = bb__file_entry_new(path, BB_ENTRY_NONE);
-    if (!made) return BB_ENOMEM;
-    int code = find_candidate(&find, path, &candidate, known, made);
-    bool is_same = code == BB_OK && !made->representations[BB_CODING_IDENTITY].head.data;
+    int code = find_candidate(&find, path, &candidate, known);
+    if (!find.made) return code;
+    bool is_same = code == BB_OK && !find.made->representations[BB_CODING_IDENTITY].head.data;
     if (code == BB_AGAIN || is_exhausted(code) || is_same) {
-        bb__file_entry_release(made);
+        bb__file_entry_release(find.made);
         if (!is_same) return code;
         bb__file_entry_use(known);
         *entry = known;
         return BB_OK;
     }
-    if (code != BB_OK) become_none(made);
-    *entry = made;
+    if (code != BB_OK) become_none(find.made);
+    *entry = find.made;
     return BB_OK;
 }

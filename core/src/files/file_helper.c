@@ -36,7 +36,7 @@ static void look_at_roots(struct bb__file_cache *cache)
     pthread_mutex_unlock(&cache->lock);
     bb__file_find_roots(cache, BB_FIND_WAITING, &change);
     pthread_mutex_lock(&cache->lock);
-    cache->roots_change = false;
+    cache->roots_change = 0;
 }
 
 /* An entry that is in the cache no more has no connection that waits, or is asked for again. Without memory

@@ -9,7 +9,7 @@
 
 #include "public_paths_table.h"
 #include "support/client.h"
-#include "support/public_dir.h"
+#include "files/public_dir.h"
 
 /* ---- the directory ---- */
 

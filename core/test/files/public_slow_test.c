@@ -330,6 +330,31 @@ static void test_descriptors_are_scarce(void **state)
 }
 
 /* Requests for many paths do not fill the memory while the disk hangs. */
+/* DIR has changed, and the disk hangs. Requests wait only for a moment. */
+static void test_the_names_cannot_be_read(void **state)
+{
+    (void)state;
+    serve();
+    struct client *client = client_new_saying(host, GET("/app"));
+    assert_response(client, 200, "GET /app ");
+    slow_disk_set(true);
+    pass_time(BB_FILE_VALID);
+    client_say(client, GET("/app"));
+    assert_silence(client);
+    slow_disk_await();
+    for (int i = 0; i < 5; i++) {
+        pass_time(BB_DISK_TICK);
+        host_settle(host);
+    }
+    assert_response(client, 200, "GET /app ");
+    client_say(client, GET("/other"));
+    assert_response(client, 200, "GET /other ");
+    answer();
+    client_say(client, GET("/a"));
+    assert_response(client, 200, "a");
+    client_free(client);
+}
+
 static void test_the_jobs_have_a_limit(void **state)
 {
     enum { PATHS = 2 * BB_ENTRIES_MAX };
@@ -367,6 +392,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_there_can_be_no_helper, begin, end),
         cmocka_unit_test_setup_teardown(test_each_look_takes_long, begin, end),
         cmocka_unit_test_setup_teardown(test_descriptors_are_scarce, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_names_cannot_be_read, begin, end),
         cmocka_unit_test_setup_teardown(test_the_jobs_have_a_limit, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
