@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "files/public_dir.h"
 #include "public_paths_table.h"
 #include "support/client.h"
-#include "files/public_dir.h"
 
 /* ---- the directory ---- */
 

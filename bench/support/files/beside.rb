@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+require "socket"
+require_relative "../contestants"
+require_relative "../load"
+require_relative "../median"
+require_relative "../process_group"
+require_relative "commands"
+require_relative "tree"
+
+module Bench
+  module Files
+    # What files and the application cost each other, with one worker of one thread over TCP:
+    #
+    # - the rate of a file of 1 KiB while the only thread of the application hangs, beside the rate while it is idle;
+    # - rate and p99 of hello world while 200 slow clients load a file of 100 MiB, beside those without these clients.
+    #
+    # Each pair alternates; the figures are medians.
+    class Beside
+      APP = File.join(Commands::APPS, "hangs.ru")
+      CONNECTIONS = 16
+      SLOW = 200
+      PAUSE = 0.1 # seconds between two reads of the slow clients
+      PART = 4096 # bytes that a slow client reads at once
+      SECONDS = 2
+      BOOT = 30
+
+      # tree: a Tree. dir: for the log. cores: CPU numbers of the server.
+      def initialize(tree, dir, cores, rounds:)
+        @tree = tree
+        @log = File.join(dir, "beside.log")
+        @core = cores.first
+        @rounds = rounds
+      end
+
+      def run
+        @address = Load.address("tcp", nil, nil)
+        command = ["bundle", "exec", File.join(Build::ROOT, "exe/bontebok"), "-w", "1", "-t", "1", "-E", "production",
+                   "-l", @address, *Commands::PUBLIC.call(@tree.root), APP]
+        group = ProcessGroup.new(command, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), address: @address,
+                                          core: @core, log: @log)
+        return puts("left out: the server does not start: #{File.read(@log)[0, 200]}") unless group.ready?(BOOT)
+
+        report
+      ensure
+        group&.finish
+      end
+
+      private
+
+      def report
+        puts "", "1 KiB file, requests per second: the application is idle, its only thread hangs"
+        idle, hangs = pairs(-> { file_rate }, -> { while_it_hangs { file_rate } })
+        puts format("%12.0f %12.0f   %.1f %%", idle, hangs, 100 * hangs / idle)
+        puts "", "hello world, requests per second, and p99 in us: alone, beside #{SLOW} slow clients of 100 MiB"
+        results = Array.new(@rounds) { [load("/"), beside_slow_clients { load("/") }] }.transpose
+        rates, times = %i[rate p99].map do |figure|
+          results.map { |all| Bench.median(all.map { |result| send(figure, result) }) }
+        end
+        puts format("%12.0f %12.0f   %.1f %%", *rates, 100 * rates[1] / rates[0])
+        puts format("%12.0f %12.0f   %.1f %%", *times, 100 * times[1] / times[0])
+      end
+
+      # The medians of both.
+      def pairs(one, other)
+        Array.new(@rounds) { [one.call, other.call] }.transpose.map { |all| Bench.median(all) }
+      end
+
+      def load(path) = Load.run(@address, "-c", CONNECTIONS, "-d", SECONDS, path: path)
+      def file_rate = rate(load("/1k.js"))
+      def rate(result) = result.rate
+      def p99(result) = result.latency_us.fetch("p99")
+
+      # The load is shorter than the request for /hang.
+      def while_it_hangs
+        socket = connect("GET /hang HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        yield.tap { socket.read }
+      ensure
+        socket&.close
+      end
+
+      def beside_slow_clients
+        sockets = Array.new(SLOW) { connect("GET /100m.bin HTTP/1.1\r\nHost: x\r\n\r\n", receive: PART) }
+        ends = false
+        reader = Thread.new do
+          until ends
+            sockets.each { |socket| socket.read_nonblock(PART, exception: false) }
+            sleep PAUSE
+          end
+        end
+        yield
+      ensure
+        ends = true
+        reader&.join
+        sockets&.each(&:close)
+      end
+
+      # receive: bytes of the socket's buffer.
+      def connect(request, receive: nil)
+        host, port = @address.split(":")
+        socket = Socket.new(:INET, :STREAM)
+        socket.setsockopt(:SOCKET, :RCVBUF, receive) if receive
+        socket.connect(Addrinfo.tcp(host, port))
+        socket.write(request)
+        socket
+      end
+    end
+  end
+end
