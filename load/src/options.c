@@ -1,6 +1,7 @@
 /* options.c: see options.h. */
 #include "options.h"
 #include "clock.h"
+#include "request.h"
 #include "target.h"
 #include "text.h"
 
@@ -28,6 +29,7 @@ const char options_usage[] =
     "time\n"
     "      --poisson          with --rate: due at random times, as from many independent users\n"
     "      --also SHARE:PATH  that share of the requests, chosen at random, goes to PATH; may be repeated\n"
+    "      --paths FILE       the paths of a file, one per line, take turns; the URL's path is not used\n"
     "      --seed N           seed of the random values (default 1); the same N gives the same requests\n"
     "      --timeout SECONDS  for one request, connecting included (default 10)\n"
     "  -H, --header FIELD     add \"Name: value\"; may be repeated\n"
@@ -48,6 +50,7 @@ enum long_option {
     RATE,
     POISSON,
     ALSO,
+    PATHS,
     SEED,
     TIMEOUT,
     BODY,
@@ -67,6 +70,7 @@ static const struct option long_options[] = {
     {"rate", required_argument, NULL, RATE},
     {"poisson", no_argument, NULL, POISSON},
     {"also", required_argument, NULL, ALSO},
+    {"paths", required_argument, NULL, PATHS},
     {"seed", required_argument, NULL, SEED},
     {"timeout", required_argument, NULL, TIMEOUT},
     {"header", required_argument, NULL, 'H'},
@@ -150,12 +154,17 @@ static bool read_time(const char *name, const char *text, uint64_t *ns, char *me
     return true;
 }
 
+static bool is_path(const char *text)
+{
+    return *text == '/' && !strchr(text, '#') && target_is_printable(text);
+}
+
 static bool add_also(struct options *options, const char *text, char *message)
 {
     char *colon;
     double share = strtod(text, &colon), sum = share;
     const char *resource = *colon == ':' ? colon + 1 : "";
-    if (colon == text || *resource != '/' || strchr(resource, '#') || !target_is_printable(resource)) {
+    if (colon == text || !is_path(resource)) {
         return wrong(message, "--also: SHARE:/PATH is needed, not \"%s\"", text);
     }
     for (size_t i = 0; i < options->also_count; i++) sum += options->also[i].share;
@@ -165,6 +174,38 @@ static bool add_also(struct options *options, const char *text, char *message)
     }
     options->also[options->also_count++] = (struct also){.share = share, .resource = resource};
     return true;
+}
+
+/* Splits the text of the --paths file, whose lines take the place of --also. */
+static bool split_paths(struct options *options, size_t line_max, char *message)
+{
+    free(options->also);
+    options->also = calloc(line_max, sizeof *options->also);
+    if (!options->also) return wrong(message, "out of memory");
+    char *rest = options->paths;
+    while (rest && *rest) {
+        char *line = strsep(&rest, "\n");
+        if (!is_path(line)) {
+            return wrong(message, "--paths: %s: line %zu: a path is needed, not \"%s\"", options->paths_file,
+                         options->also_count + 1, line);
+        }
+        options->also[options->also_count++] = (struct also){.resource = line};
+    }
+    return options->also_count > 0 || wrong(message, "--paths: %s has no path", options->paths_file);
+}
+
+static bool read_paths(struct options *options, char *message)
+{
+    struct body file;
+    int error = body_read(&file, options->paths_file);
+    options->paths = file.bytes;
+    if (error) return wrong(message, "--paths: %s: %s", options->paths_file, strerror(error));
+    if (memchr(file.bytes, '\0', file.len)) {
+        return wrong(message, "--paths: %s has a NUL byte", options->paths_file);
+    }
+    size_t line_max = 1;
+    for (size_t i = 0; i < file.len; i++) line_max += file.bytes[i] == '\n';
+    return split_paths(options, line_max, message);
 }
 
 /* Only this tool sets the framing fields. If a request's body did not end where the head says, the server
@@ -228,6 +269,9 @@ static bool set_option(struct options *options, int option, const char *value, c
         return true;
     case ALSO:
         return add_also(options, value, message);
+    case PATHS:
+        options->paths_file = value;
+        return true;
     case SEED:
         options->has_seed = true;
         return read_count("--seed", value, UINT64_MAX, &options->seed, message);
@@ -274,7 +318,10 @@ static bool check(struct options *options, char *message)
     }
     if (!options->requests && !options->duration_ns) options->duration_ns = 10 * NS_PER_SECOND;
     if (!options->method) options->method = options->body_file ? "POST" : "GET";
-    return true;
+    if (options->paths_file && options->also_count > 0) {
+        return wrong(message, "--paths and --also exclude each other");
+    }
+    return !options->paths_file || read_paths(options, message);
 }
 
 enum options_outcome options_parse(struct options *options, int argc, char **argv,
@@ -306,4 +353,5 @@ void options_free(struct options *options)
 {
     free(options->fields);
     free(options->also);
+    free(options->paths);
 }

@@ -8,9 +8,9 @@
 
 enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_TABLE, OUTPUT_PLAN };
 
-/* A path that gets a share of the requests, instead of the URL's path. */
+/* A path of --also or --paths, which requests have instead of the URL's path. */
 struct also {
-    double share; /* of all requests, in (0, 1] */
+    double share; /* --also: of all requests, in (0, 1] */
     const char *resource;
 };
 
@@ -26,6 +26,8 @@ struct options {
     uint64_t seed;
     struct also *also;
     size_t also_count;
+    const char *paths_file; /* its paths are in `also` and take turns, and the URL's path gets no request */
+    char *paths;            /* text of this file; NULL: none */
     uint64_t timeout_ns;
     uint64_t until_errors; /* the run stops after this many failed requests; 0: no limit */
     bool has_timeline;     /* prints a line for each second of the run */

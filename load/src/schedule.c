@@ -43,6 +43,7 @@ static void set_due(struct schedule *schedule)
 
 static size_t choose(const struct plan *plan, uint64_t number)
 {
+    if (plan->is_rotating) return 1 + number % plan->also_count;
     double at = plan->also_count > 0 ? chance(plan, number, CHANCE_WHICH) : 0;
     for (size_t i = 0; i < plan->also_count; i++) {
         at -= plan->also[i].share;
@@ -61,6 +62,7 @@ void plan_init(struct plan *plan, const struct options *options, uint64_t start_
         .seed = options->seed,
         .also = options->also,
         .also_count = options->also_count,
+        .is_rotating = options->paths_file != NULL,
         .threads = options->threads,
         .requests = options->requests ? options->requests : UINT64_MAX,
         .until_errors = options->until_errors ? options->until_errors : UINT64_MAX,

@@ -22,8 +22,9 @@ struct plan {
     double rate;     /* 0: closed loop */
     bool is_poisson; /* due times are random, not evenly spaced */
     uint64_t seed;
-    const struct also *also; /* the paths of --also and their shares */
+    const struct also *also; /* the paths of --also or --paths */
     size_t also_count;
+    bool is_rotating; /* the paths take turns; else each has its share */
     unsigned threads;
     uint64_t requests;       /* number of requests; UINT64_MAX: no limit */
     _Atomic uint64_t drawn;  /* closed loop: requests that all threads have drawn */

@@ -8,8 +8,10 @@
 
 #include "clock.h"
 #include "options.h"
+#include "support/files.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define ARGUMENTS_MAX 40
 
@@ -130,6 +132,56 @@ static void reads_every_option(void **state)
     assert_int_equal(parse("-h"), OPTIONS_HELP);
 }
 
+/* Writes a file, and parses a command line with it. */
+static enum options_outcome parse_with_paths(const char *bytes, size_t len, const char *more)
+{
+    char path[TEMPORARY_PATH], line[TEMPORARY_PATH + 64];
+    int fd = mkstemp(temporary_path(path));
+    assert_true(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
+    close(fd);
+    (void)snprintf(line, sizeof line, "--paths|%s|%su", path, more);
+    enum options_outcome outcome = parse(line);
+    unlink(path);
+    return outcome;
+}
+
+static void assert_wrong_paths(const char *bytes, size_t len, const char *reason)
+{
+    assert_int_equal(parse_with_paths(bytes, len, ""), OPTIONS_WRONG);
+    if (!strstr(message, reason)) fail_msg("\"%s\" does not say \"%s\"", message, reason);
+}
+
+static void reads_paths_from_a_file(void **state)
+{
+    (void)state;
+    const char *const texts[] = {"/a\n/b?c\n/d", "/a\n/b?c\n/d\n"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(parse_with_paths(texts[i], strlen(texts[i]), ""), OPTIONS_RUN);
+        assert_int_equal(options.also_count, 3);
+        assert_string_equal(options.also[0].resource, "/a");
+        assert_string_equal(options.also[1].resource, "/b?c");
+        assert_string_equal(options.also[2].resource, "/d");
+        assert_non_null(options.paths_file);
+    }
+}
+
+static void refuses_files_that_are_no_paths(void **state)
+{
+    (void)state;
+    assert_wrong_paths("", 0, "has no path");
+    assert_wrong_paths("/a\nb\n", 5, "line 2: a path is needed, not \"b\"");
+    assert_wrong_paths("/a\n\n/b\n", 7, "line 2: a path is needed, not \"\"");
+    assert_wrong_paths("/a b\n", 5, "line 1");
+    assert_wrong_paths("/a\r\n", 4, "line 1");
+    assert_wrong_paths("/a#b\n", 5, "line 1");
+    assert_wrong_paths("/a\n/b\0c\n", 9, "has a NUL byte");
+    assert_wrong("--paths|/no/such/file|u", "--paths: /no/such/file: No such file or directory");
+    assert_int_equal(parse_with_paths("/a\n", 3, "--also|0.1:/b|"), OPTIONS_WRONG);
+    assert_non_null(strstr(message, "--paths and --also exclude each other"));
+    assert_int_equal(parse_with_paths("/a\n", 3, "--seed|1|"), OPTIONS_WRONG);
+    assert_non_null(strstr(message, "--seed needs --poisson or --also"));
+}
+
 static void refuses_wrong_values(void **state)
 {
     (void)state;
@@ -227,6 +279,8 @@ int main(void)
         cmocka_unit_test(has_defaults),
         cmocka_unit_test(reads_times_with_units),
         cmocka_unit_test(reads_every_option),
+        cmocka_unit_test(reads_paths_from_a_file),
+        cmocka_unit_test(refuses_files_that_are_no_paths),
         cmocka_unit_test(refuses_wrong_values),
         cmocka_unit_test(refuses_what_does_not_go_together),
         cmocka_unit_test(names_unknown_options),

@@ -26,6 +26,7 @@ static void start(struct plan wanted)
     plan.seed = wanted.seed;
     plan.also = wanted.also;
     plan.also_count = wanted.also_count;
+    plan.is_rotating = wanted.is_rotating;
     plan.threads = wanted.threads;
     atomic_store(&plan.drawn, 0);
     for (unsigned i = 0; i < plan.threads; i++) schedule_init(&schedules[i], &plan, i);
@@ -202,6 +203,24 @@ static void a_share_of_one_leaves_nothing_to_the_first(void **state)
     }
 }
 
+/* The path of a request depends only on the request's number. */
+static void paths_in_rotation_take_turns(void **state)
+{
+    (void)state;
+    static const struct also paths[] = {{.resource = "/a"}, {.resource = "/b"}, {.resource = "/c"}};
+    uint64_t due;
+    start((struct plan){.threads = 1, .also = paths, .also_count = 3, .is_rotating = true});
+    for (unsigned number = 0; number < 7; number++) {
+        schedule_draw(&schedules[0], START, &due);
+        assert_int_equal(schedules[0].which, 1 + number % 3);
+    }
+    start((struct plan){.threads = 2, .rate = 1000, .also = paths, .also_count = 3, .is_rotating = true});
+    for (unsigned number = 0; number < 7; number++) {
+        schedule_draw(&schedules[number % 2], UINT64_MAX, &due);
+        assert_int_equal(schedules[number % 2].which, 1 + number % 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +234,7 @@ int main(void)
         cmocka_unit_test(each_request_has_its_share),
         cmocka_unit_test(the_choice_does_not_depend_on_the_time),
         cmocka_unit_test(a_share_of_one_leaves_nothing_to_the_first),
+        cmocka_unit_test(paths_in_rotation_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

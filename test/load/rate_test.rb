@@ -14,6 +14,15 @@ class RateTest < LoadTest
     assert_in_delta 50, paths.fetch("/other"), 20
   end
 
+  def test_paths_of_a_file_take_turns
+    server = serve(&:respond_to_all)
+    options = ["-n", 7, "--paths", paths("/a\n/b?c\n/d\n"), "-c", 1, server.url]
+    assert_equal 7, measure(*options)["ok"]
+    paths = server.requests.map { |request| request[/\AGET (\S+)/, 1] }
+    assert_equal %w[/a /b?c /d /a /b?c /d /a], paths
+    assert_equal paths, plan("--rate", 1, *options).map(&:last)
+  end
+
   def test_a_dry_run_prints_the_plan_of_a_run_and_sends_nothing
     server = serve(&:respond_to_all)
     options = ["-n", 40, "--rate", 200, "--poisson", "--also", "0.3:/other", server.url]
@@ -71,6 +80,9 @@ class RateTest < LoadTest
   end
 
   private
+
+  # A file with this text.
+  def paths(text) = File.join(temp_dir, "paths").tap { |file| File.write(file, text) }
 
   # Responds to ten requests. Then the server hangs.
   def mortal_server
