@@ -22,6 +22,8 @@ module Bench
       # 16 MB for code are enough for these applications. YJIT of Ruby 3.1 uses all of its 256 MB at once.
       YJIT = (defined?(RubyVM::YJIT) ? { "RUBYOPT" => "--yjit --yjit-exec-mem-size=16" } : {}).freeze
       PUMA_THREADS = 3
+      # So long, a server must not replace a worker that bench/files has frozen while it measures others.
+      FROZEN_SECONDS = 3600
 
       module_function
 
@@ -58,14 +60,14 @@ module Bench
       end
 
       def falcon(place)
-        bundled(place, "falcon", "serve", "-n", place.workers.to_s, "-b", "http://#{place.address}", "-c",
-                app("falcon"), env: YJIT)
+        bundled(place, "falcon", "serve", "-n", place.workers.to_s, "--health-check-timeout", FROZEN_SECONDS.to_s,
+                "-b", "http://#{place.address}", "-c", app("falcon"), env: YJIT)
       end
 
       # -w 0: without cluster mode, for one worker.
       def puma_command(place, *options)
-        ["puma", "-q", "-e", "production", "-w", (place.workers > 1 ? place.workers : 0).to_s,
-         "-t", "#{PUMA_THREADS}:#{PUMA_THREADS}", *options]
+        ["puma", "-C", File.join(APPS, "puma.rb"), "-q", "-e", "production", "-t", "#{PUMA_THREADS}:#{PUMA_THREADS}",
+         "-w", (place.workers > 1 ? place.workers : 0).to_s, *options]
       end
 
       def bundled(place, *command, env: {})

@@ -68,14 +68,15 @@ module Bench
         end
       end
 
-      # A Figures::Run.
+      # A Figures::Run. If the server has replaced a process, its CPU time is not known, which counts as an error.
       def measure(name, cell, seconds)
         running(name) do |member|
+          pids = member.group.pids
           before = member.group.cpu_ns
           result = load(member, cell, cell.work.limit || ["-d", seconds])
-          requests = [result.requests, 1].max
-          Figures::Run.new(cpu_us: (member.group.cpu_ns - before) / 1000.0 / requests, load_us: result.cpu_us,
-                           rate: result.rate, errors: result.failed + (result.requests.zero? ? 1 : 0))
+          cpu_us = (member.group.cpu_ns - before) / 1000.0 / [result.requests, 1].max
+          faults = [result.failed.positive?, result.requests.zero?, member.group.pids != pids]
+          Figures::Run.new(cpu_us: cpu_us, load_us: result.cpu_us, rate: result.rate, errors: faults.count(true))
         end
       end
 

@@ -15,8 +15,9 @@ module Bench
                "/page/boot.js" => 2, "/page/menu.js" => 6, "/page/forms.js" => 15, "/page/charts.js" => 40,
                "/page/vendor.js" => 60, "/page/logo.png" => 3, "/page/photo.png" => 45, "/page/avatar.png" => 8,
                "/page/flag.png" => 1 }.transform_values { |kib| kib * KIB }.freeze
-      # Paths of no file, for an application.
+      # Paths of no file, for an application. The directory /articles does not exist, /many/7 does.
       PAGES = Array.new(100_000) { |number| "/articles/#{number}" }.freeze
+      BESIDE = Array.new(100_000) { |number| "/many/7/#{number}" }.freeze
 
       attr_reader :root
 
