@@ -1,6 +1,7 @@
 /* conn_request.c: continues a connection that has waited, and fills in its request for the host (the program
  * that calls the core). See conn.h. */
 #include "conn/conn_admission.h"
+#include "conn/conn_public.h"
 #include "conn/conn_report.h"
 
 /* Ends a connection that this worker cannot serve. A request gets 503. An idle connection is closed without a
@@ -12,6 +13,17 @@ static enum bb__conn_next reject_unservable(struct bb__conn *conn, struct bb__co
     conn->keep_alive = false;
     conn->linger = true;
     return bb__conn_after_response(conn, context);
+}
+
+/* The sender of a moved request has found no file. During a deploy the sender may have other files, or none.
+ * bb__conn_send_public() counts the request again. */
+static enum bb__conn_next serve_moved(struct bb__conn *conn, struct bb__conn_context *context)
+{
+    enum bb__conn_next next;
+    conn->served--;
+    if (bb__conn_send_public(conn, context, &next)) return next;
+    conn->served++;
+    return BB_CONN_REQUEST;
 }
 
 enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_context *context)
@@ -33,7 +45,7 @@ enum bb__conn_next bb__conn_resume(struct bb__conn *conn, struct bb__conn_contex
             return bb__conn_reject_queued(conn, context, BB_REASON_QUEUE_TIMEOUT);
         bb__conn_restart_health_check(conn, context);
     }
-    return BB_CONN_REQUEST;
+    return conn->moved && context->files ? serve_moved(conn, context) : BB_CONN_REQUEST;
 }
 
 void bb__conn_fill_request(struct bb__conn *conn, struct bb__conn_context *context,
