@@ -37,7 +37,7 @@ module Runner
       %r{\A(lib|exe)/} => ["unit", "lint", *SERVERS],
       %r{\Atest/integration/support/} => %w[integration interop timing lint],
       %r{\Atest/conform/support/} => %w[conform integration psgi timing unit lint],
-      %r{\Atest/interop/support/} => %w[interop psgi lint],
+      %r{\Atest/interop/(files/)?support/} => %w[interop psgi lint],
       %r{\Atest/interop/psgi/} => %w[psgi lint],
       %r{\Atest/load/support} => %w[load timing lint],
       %r{\Atest/(unit|integration|conform|interop|timing|soak|load|portable)/} => %w[own lint],
