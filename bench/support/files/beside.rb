@@ -34,6 +34,7 @@ module Bench
       end
 
       def run
+        Load.stay_on_core
         @address = Load.address("tcp", nil, nil)
         command = ["bundle", "exec", File.join(Build::ROOT, "exe/bontebok"), "-w", "1", "-t", "1", "-E", "production",
                    "-l", @address, *Commands::PUBLIC.call(@tree.root), APP]

@@ -68,6 +68,13 @@ static bool send_files(struct bb_lane *lane)
            !atomic_load_explicit(&lane->worker->has_news, memory_order_relaxed);
 }
 
+/* Whether files were sent since the host last asked for a request. Then the next requests are probably for
+ * files, too. Otherwise the host reads them, because that costs less. */
+static bool has_sent_files(const struct bb_lane *lane)
+{
+    return lane->context.files_sent != lane->pick.files;
+}
+
 /* Handles what a lane handles while it waits. True: the lane goes on waiting. */
 static bool waits_on(struct bb_lane *lane)
 {
@@ -75,7 +82,7 @@ static bool waits_on(struct bb_lane *lane)
     bool pauses = bb__worker_has_paused_accepting(worker) && worker->aside != &lane->intake;
     if (pauses && bb__lane_pass_all(lane)) return true;
     bb__lane_after_look(lane);
-    return lane->context.files && !pauses && send_files(lane) && wait_time(lane) != 0;
+    return has_sent_files(lane) && !pauses && send_files(lane) && wait_time(lane) != 0;
 }
 
 int bb_lane_wait(struct bb_lane *lane)

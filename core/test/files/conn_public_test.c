@@ -256,7 +256,7 @@ static void test_the_host_runs_after_some_files(void **state)
     for (int i = 0; i < FILES; i++) client_say(client, GET("/a"));
     int turns = 0;
     for (unsigned sent; host->lane->context.files_sent < FILES; turns++) {
-        assert_int_equal(bb_lane_wait(host->lane), BB_OK); /* sends the first file, without the host's lock */
+        assert_int_equal(bb_lane_wait(host->lane), BB_OK); /* may send a file, without the host's lock */
         sent = host->lane->context.files_sent;
         assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
         assert_in_range(host->lane->context.files_sent - sent, 1, BB_FILES_IN_A_ROW);
@@ -264,6 +264,35 @@ static void test_the_host_runs_after_some_files(void **state)
     assert_true(turns >= 3);
     for (int i = 0; i < FILES; i++) assert_response(client, 200, "a");
     client_free(client);
+    host_leave_public(host);
+    remove_public_dir();
+}
+
+/* After a file, the lane sends the next files without the host. The first request for the host ends the wait.
+ */
+static void test_a_lane_that_waits_sends_files(void **state)
+{
+    const struct bb_request *request;
+    (void)state;
+    make_public_dir();
+    write_public("a", "a");
+    struct host *host = new_host("");
+    struct client *client = client_new_saying(host, GET("/a")), *other = client_new(host);
+    assert_response(client, 200, "a");
+    host_settle(host);
+    client_say(client, GET("/a"));
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
+    unsigned sent = host->lane->context.files_sent;
+    client_say(client, GET("/a"));
+    client_say(other, GET("/1"));
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    assert_int_equal(host->lane->context.files_sent, sent + 1);
+    assert_response(client, 200, "a");
+    assert_response(client, 200, "a");
+    assert_response(other, 200, "GET /1 ");
+    client_free(client);
+    client_free(other);
     host_leave_public(host);
     remove_public_dir();
 }
@@ -356,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_public_headers),
         cmocka_unit_test(test_the_first_directory_wins),
         cmocka_unit_test(test_the_host_runs_after_some_files),
+        cmocka_unit_test(test_a_lane_that_waits_sends_files),
         cmocka_unit_test(test_pipelined_requests),
         cmocka_unit_test(test_max_keepalive_requests),
         cmocka_unit_test(test_bad_settings),
