@@ -195,7 +195,7 @@ int bb__dir_tree_put(struct bb__dir_tree *tree, unsigned root, const char *path,
         if (len > 0) tree->name_count += look->names.count - dir->names.count;
         bb__name_set_free(&dir->names);
         dir->names = look->names;
-        dir->is_young = bb__file_stamp_is_young(&look->stamp, real_now);
+        dir->is_young = look->names.is_unread || bb__file_stamp_is_young(&look->stamp, real_now);
         dir->is_read = true;
     }
     dir->is_missing = look->is_missing;

@@ -23,7 +23,7 @@ struct bb__dir {
     uint64_t hash;        /* of `path` */
     unsigned root;        /* number of the directory of `public` */
     bool is_missing;      /* there is no such directory */
-    bool is_young;        /* it may have changed after it was read, without another stamp */
+    bool is_young;        /* it may have changed after it was read, without another stamp, or is unread */
     bool is_read;         /* false: it was never read */
     struct bb__file_stamp stamp;
     struct bb__name_set names;

@@ -4,6 +4,7 @@
 #include "files/file_path.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,23 +59,32 @@ static DIR *open_again(int fd)
     return directory;
 }
 
+/* BB_EOF: there is no other name, or *error is not 0. */
+static int read_name(struct bb__name_set *set, DIR *directory, int *error)
+{
+    errno = 0;
+    const struct dirent *entry = readdir(directory);
+    *error = entry ? 0 : errno;
+    return entry ? add(set, entry->d_name) : BB_EOF;
+}
+
+/* A set that lacks names would hide files. */
+static void become_unread(struct bb__name_set *set)
+{
+    become_full(set);
+    set->is_unread = true;
+}
+
 int bb__name_set_read(struct bb__name_set *set, int fd)
 {
     *set = (struct bb__name_set){0};
     DIR *directory = open_again(fd);
-    if (!directory) {
-        set->is_full = true;
-        return BB_OK;
-    }
-    int code = BB_OK;
-    for (struct dirent *entry; code == BB_OK && (entry = readdir(directory));) {
-        code = add(set, entry->d_name);
-        if (set->count <= BB_NAMES_MAX) continue;
-        become_full(set);
-        break;
-    }
-    (void)closedir(directory);
-    return code;
+    int error = 0, code = directory ? BB_OK : BB_EOF;
+    while (code == BB_OK && set->count <= BB_NAMES_MAX) code = read_name(set, directory, &error);
+    if (set->count > BB_NAMES_MAX) become_full(set);
+    if (!directory || error != 0) become_unread(set);
+    if (directory) (void)closedir(directory);
+    return code == BB_ENOMEM ? BB_ENOMEM : BB_OK;
 }
 
 void bb__name_set_free(struct bb__name_set *set)

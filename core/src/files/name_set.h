@@ -15,7 +15,8 @@ struct bb__name_set {
     uint64_t *places; /* open addressing; 0: free */
     size_t size;      /* a power of two, or 0: the set is empty */
     size_t count;
-    bool is_full; /* the directory has too many names, or cannot be read: any name may be in it */
+    bool is_full;   /* the directory has too many names, or cannot be read: any name may be in it */
+    bool is_unread; /* it is full because of an error, which may pass */
 };
 
 /* Reads the names of a directory. Waits for the disk. BB_OK; BB_ENOMEM. The caller frees the set in both

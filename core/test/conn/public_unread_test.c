@@ -1,0 +1,83 @@
+/* public_unread_test.c: directories of `public` whose names cannot be read. The clock stands still until the
+ * test moves it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/client.h"
+#include "support/fail_names.h"
+#include "support/fake_clock.h"
+#include "support/public_dir.h"
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct host *host;
+static struct client *client;
+
+static int begin(void **state)
+{
+    (void)state;
+    make_public_dir();
+    make_public_subdir("d");
+    write_public("a", "a");
+    write_public("d/a", "d/a");
+    make_old(public_path("d"), OLD_TIME);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    client_free(client);
+    host_leave_public(host);
+    remove_public_dir();
+    return 0;
+}
+
+static void serve(void)
+{
+    host = host_new_default(AF_UNIX);
+    fail_names = EIO;
+    host_enter_public(host, public_dir, "");
+    client = client_new(host);
+}
+
+/* The helper needs some real time. */
+static void ask(const char *request, const char *body)
+{
+    client_say(client, request);
+    while (!client_receive(client)) {
+        host_turn(host);
+        fake_clock_advance(1);
+    }
+    assert_response(client, 200, body);
+}
+
+/* An error hides no file. The names are read again a second later, although the directory has not changed. */
+static void test_an_error_of_the_disk(void **state)
+{
+    (void)state;
+    serve();
+    const struct bb__name_set *names = &host->worker->files->tree.roots[0]->names;
+    assert_true(names->is_full);
+    ask(GET("/a"), "a");
+    ask(GET("/d/a"), "d/a");
+    ask(GET("/none"), "GET /none ");
+    fail_names = 0;
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/none"), "GET /none ");
+    ask(GET("/d/a"), "d/a");
+    assert_false(names->is_full);
+    assert_int_equal(names->count, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_an_error_of_the_disk, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
