@@ -147,8 +147,8 @@ int bb_worker_free(struct bb_worker *worker)
 {
     if (!worker) return BB_OK;
     bool inert = bb__worker_is_inert(worker);
-    if (!bb__io_stop(bb__io_of(worker))) return BB_AGAIN;
     if (!inert && !bb__file_cache_stop(worker->files)) return BB_AGAIN;
+    if (!bb__io_stop(bb__io_of(worker))) return BB_AGAIN;
     bb__file_cache_free(worker->files, inert);
     for (struct bb__queued *queued; (queued = worker->queued.first); free(queued)) {
         worker->queued.first = queued->next;
