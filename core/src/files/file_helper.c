@@ -10,8 +10,8 @@
 /* ms. A helper that has not ended after this time hangs in a system call. */
 #define HANGS 1000
 
-/* Bytes. The helper needs three paths on its stack, and readdir(3) its buffer. */
-#define STACK (256 * 1024)
+/* Bytes. The helper needs five paths on its stack. */
+#define STACK_MIN (256 * 1024)
 
 static void name_thread(void)
 {
@@ -82,13 +82,21 @@ static void *run(void *argument)
     return NULL;
 }
 
+/* libc takes the static TLS of all libraries from the stack: see set_stack() in io_thread.c. */
+static void set_stack(pthread_attr_t *attributes)
+{
+    size_t usual;
+    if (pthread_attr_getstacksize(attributes, &usual) != 0 || usual < STACK_MIN)
+        (void)pthread_attr_setstacksize(attributes, STACK_MIN);
+}
+
 /* Blocks all signals, because the host's threads handle them. */
 static bool start(struct bb__file_cache *cache)
 {
     pthread_attr_t attributes;
     sigset_t all, before;
     if (pthread_attr_init(&attributes) != 0) return false;
-    (void)pthread_attr_setstacksize(&attributes, STACK);
+    set_stack(&attributes);
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     cache->helper.runs = pthread_create(&cache->helper.thread, &attributes, run, cache) == 0;
