@@ -19,9 +19,15 @@
 
 /* ---- stamps ---- */
 
+/* The years 1684 to 2255. Other times, which anybody may give a file, would not fit into 64 bits of ns. */
+#define SECONDS_MAX INT64_C(9000000000)
+
 static int64_t ns_of(struct timespec time)
 {
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+    int64_t seconds = time.tv_sec;
+    if (seconds > SECONDS_MAX) seconds = SECONDS_MAX;
+    if (seconds < -SECONDS_MAX) seconds = -SECONDS_MAX;
+    return seconds * 1000000000 + time.tv_nsec;
 }
 
 static struct bb__file_stamp stamp_of(const struct stat *status)

@@ -147,6 +147,19 @@ static void test_a_young_file(void **state)
     assert_null(client_field(client, "Last-Modified"));
 }
 
+/* Times that have no place in 64 bits of ns. The file system may keep another time. */
+static void test_times_of_other_centuries(void **state)
+{
+    (void)state;
+    write_public_at("late", "late", 4, INT64_C(32503680000));
+    write_public_at("early", "early", 5, INT64_C(-32503680000));
+    serve();
+    ask(GET("/late"), 200, "late");
+    assert_non_null(client_field(client, "Last-Modified"));
+    ask(GET("/early"), 200, "early");
+    assert_null(client_field(client, "Last-Modified"));
+}
+
 static void test_the_directory_is_removed(void **state)
 {
     (void)state;
@@ -166,6 +179,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_new_and_a_removed_file, begin, end),
         cmocka_unit_test_setup_teardown(test_a_young_directory_is_read_again, begin, end),
         cmocka_unit_test_setup_teardown(test_a_young_file, begin, end),
+        cmocka_unit_test_setup_teardown(test_times_of_other_centuries, begin, end),
         cmocka_unit_test_setup_teardown(test_the_directory_is_removed, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
