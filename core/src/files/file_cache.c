@@ -129,10 +129,14 @@ enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_
     pthread_mutex_lock(&cache->lock);
     struct bb__file_entry *known = bb__file_table_use(cache, &decoded, now);
     bool is_valid = known && bb__elapsed(now, known->checked_at) < BB_FILE_VALID;
+    /* The helper has just found it. A file that changes all the time is sent nevertheless. */
+    bool is_new = known && known->cache.is_awaited;
+    if (known) known->cache.is_awaited = false;
     enum bb__entry_kind kind = known ? known->kind : BB_ENTRY_NONE; /* the helper may change it */
     pthread_mutex_unlock(&cache->lock);
     enum bb__file_found found = BB_FILE_NONE;
     *entry = known;
+    if (is_valid && kind == BB_ENTRY_FILE && !is_new) is_valid = bb__file_entry_is_unchanged(known);
     if (is_valid && kind == BB_ENTRY_FILE) return BB_FILE_FOUND;
     if (kind == BB_ENTRY_ASKED)
         found = BB_FILE_LATER;

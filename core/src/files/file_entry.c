@@ -48,6 +48,15 @@ bool bb__file_entry_is_same(const struct bb__file_entry *one, const struct bb__f
     return true;
 }
 
+bool bb__file_entry_is_unchanged(const struct bb__file_entry *entry)
+{
+    for (int coding = 0; entry->is_local && coding < BB_CODINGS; coding++) {
+        const struct bb__representation *each = &entry->representations[coding];
+        if (each->fd >= 0 && !each->bytes && !bb__file_is_unchanged(each->fd, &each->stamp)) return false;
+    }
+    return true;
+}
+
 /* ---- the heads ---- */
 
 static int add(struct bb__h1_reply *reply, struct bb__buf *head, const char *name, const char *value)

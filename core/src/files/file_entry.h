@@ -36,6 +36,7 @@ struct bb__file_entry {
     atomic_uint users;
     enum bb__entry_kind kind;
     bool is_young;       /* a file may still change without another stamp */
+    bool is_local;       /* the directory of `public` is on this machine */
     unsigned codings;    /* 1 << enum bb__coding: the variants that exist */
     uint64_t checked_at; /* ms */
     struct bb__representation representations[BB_CODINGS];
@@ -65,6 +66,11 @@ int bb__file_entry_make_heads(struct bb__file_entry *entry, const struct bb_publ
 
 /* Whether both have the same files. */
 bool bb__file_entry_is_same(const struct bb__file_entry *one, const struct bb__file_entry *other);
+
+/* Whether the files that are sent from their descriptors are as they were. Otherwise a response would have
+ * the old length and validators, but bytes of the new content. Small files are in memory, as they were. On a
+ * file system elsewhere this call might wait, so it does not look. */
+bool bb__file_entry_is_unchanged(const struct bb__file_entry *entry);
 
 static inline void bb__file_entry_use(struct bb__file_entry *entry)
 {

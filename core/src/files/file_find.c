@@ -209,6 +209,7 @@ static int open_candidate(struct find *find, const struct bb__file_path *path, s
     code = open_file(find, find->found->path + 1, &entry->representations[BB_CODING_IDENTITY]);
     if (code != BB_OK) return code;
     entry->kind = BB_ENTRY_FILE;
+    entry->is_local = find->cache->pub->directories[find->root].is_local;
     entry->codings = 1U << BB_CODING_IDENTITY;
     code = find_variants(find, entry);
     bool is_same = code == BB_OK && known && !known->is_young && bb__file_entry_is_same(known, entry);

@@ -187,18 +187,23 @@ static int read_waiting(int fd, char *to, size_t len)
     return BB_OK;
 }
 
+bool bb__file_is_unchanged(int fd, const struct bb__file_stamp *stamp)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0) return false;
+    struct bb__file_stamp now = stamp_of(&status);
+    return bb__file_stamp_is_same(&now, stamp);
+}
+
 /* While a file is shortened, a read may find bytes that are 0 already. So its stamp is compared afterwards.
  */
 int bb__file_read_whole(int fd, char *to, const struct bb__file_stamp *stamp, enum bb__find_mode mode)
 {
-    struct stat status;
     int code = BB_OK;
     if (mode == BB_FIND_WAITING)
         code = read_waiting(fd, to, stamp->size);
     else if (!bb__file_source_read_cached(fd, 0, to, stamp->size))
         code = BB_AGAIN;
     if (code != BB_OK) return code;
-    if (fstat(fd, &status) != 0) return BB_ESYSTEM;
-    struct bb__file_stamp now = stamp_of(&status);
-    return bb__file_stamp_is_same(&now, stamp) ? BB_OK : BB_EOF;
+    return bb__file_is_unchanged(fd, stamp) ? BB_OK : BB_EOF;
 }

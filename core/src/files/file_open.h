@@ -43,6 +43,9 @@ enum bb__find_mode {
 int bb__file_open_at(int at, const char *name, enum bb__find_mode mode, int *fd,
                      struct bb__file_stamp *stamp);
 
+/* Whether an open file still has this stamp. */
+bool bb__file_is_unchanged(int fd, const struct bb__file_stamp *stamp);
+
 /* Opens a directory below the directory `at`; "" is `at` itself. BB_OK: the caller owns *fd, which can be
  * read with bb__name_set_read() after BB_FIND_WAITING. The other codes are as above. */
 int bb__directory_open_at(int at, const char *name, enum bb__find_mode mode, int *fd,

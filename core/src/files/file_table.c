@@ -107,7 +107,6 @@ struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const st
     struct bb__file_entry *entry = *place_of(cache, path->hash, path->path + 1, path->len);
     if (!entry) return NULL;
     bb__file_entry_use(entry);
-    entry->cache.is_awaited = false;
     unlink_entry(cache, entry);
     link_newest(cache, entry, now);
     return entry;

@@ -147,6 +147,28 @@ static void test_a_young_file(void **state)
     assert_null(client_field(client, "Last-Modified"));
 }
 
+static size_t length_of(const char *path)
+{
+    char request[64];
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path);
+    ask(request, 200, NULL);
+    return strtoul(client_field(client, "Content-Length"), NULL, 10);
+}
+
+/* A response with the old length would have only a part of the new content, but would look whole. */
+static void test_a_large_file_is_written_again(void **state)
+{
+    (void)state;
+    write_public_at("large", NULL, 2 * BB_FILE_SMALL, OLD_TIME);
+    serve();
+    size_t before = length_of("/large");
+    write_public_at("large", NULL, 4 * BB_FILE_SMALL, OLD_TIME + 5);
+    assert_int_equal(length_of("/large"), before + 2 * BB_FILE_SMALL);
+    assert_string_equal(client_field(client, "Last-Modified"), "Tue, 14 Nov 2023 22:13:25 GMT");
+    replace("large", "small", OLD_TIME);
+    assert_int_equal(length_of("/large"), 5);
+}
+
 /* Times that have no place in 64 bits of ns. The file system may keep another time. */
 static void test_times_of_other_centuries(void **state)
 {
@@ -179,6 +201,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_new_and_a_removed_file, begin, end),
         cmocka_unit_test_setup_teardown(test_a_young_directory_is_read_again, begin, end),
         cmocka_unit_test_setup_teardown(test_a_young_file, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_large_file_is_written_again, begin, end),
         cmocka_unit_test_setup_teardown(test_times_of_other_centuries, begin, end),
         cmocka_unit_test_setup_teardown(test_the_directory_is_removed, begin, end),
     };
