@@ -78,7 +78,15 @@ static void forget(struct bb__file_cache *cache, struct bb__file_entry *known)
     pthread_mutex_unlock(&cache->lock);
 }
 
-/* Finds the path without waiting, or asks the helper. */
+/* No descriptors or no memory are left: what the last look has found is better than the application's 404. */
+static bool stays(struct bb__file_entry *known)
+{
+    if (!known || known->kind != BB_ENTRY_FILE || !bb__file_entry_is_unchanged(known)) return false;
+    bb__file_entry_use(known);
+    return true;
+}
+
+/* Finds the path without waiting, or asks the helper. *entry is `known`. */
 static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__file_path *path,
                                 struct bb__file_entry *known, struct bb__file_entry **entry)
 {
@@ -96,6 +104,7 @@ static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__f
         code = bb__file_find(cache, path, BB_FIND_WAITING, known, entry); /* better late than never */
     }
     if (code == BB_EOF && known) forget(cache, known);
+    if (code < 0 && stays(known)) code = BB_OK;
     if (code != BB_OK) return BB_FILE_NONE;
     pthread_mutex_lock(&cache->lock);
     bb__file_table_put(cache, *entry);

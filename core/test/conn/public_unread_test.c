@@ -1,5 +1,5 @@
-/* public_unread_test.c: directories of `public` whose names cannot be read. The clock stands still until the
- * test moves it. */
+/* public_unread_test.c: directories of `public` whose names cannot be read, and files that cannot be opened.
+ * The clock stands still until the test moves it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include "support/client.h"
 #include "support/fail_names.h"
 #include "support/fake_clock.h"
+#include "support/few_descriptors.h"
 #include "support/public_dir.h"
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -37,10 +38,10 @@ static int end(void **state)
     return 0;
 }
 
-static void serve(void)
+static void serve(int error)
 {
     host = host_new_default(AF_UNIX);
-    fail_names = EIO;
+    fail_names = error;
     host_enter_public(host, public_dir, "");
     client = client_new(host);
 }
@@ -60,7 +61,7 @@ static void ask(const char *request, const char *body)
 static void test_an_error_of_the_disk(void **state)
 {
     (void)state;
-    serve();
+    serve(EIO);
     const struct bb__name_set *names = &host->worker->files->tree.roots[0]->names;
     assert_true(names->is_full);
     ask(GET("/a"), "a");
@@ -74,10 +75,30 @@ static void test_an_error_of_the_disk(void **state)
     assert_int_equal(names->count, 2);
 }
 
+/* What the last look has found is better than the application's 404. */
+static void test_no_descriptors(void **state)
+{
+    (void)state;
+    write_public_at("large", NULL, 2 * BB_FILE_SMALL, OLD_TIME);
+    serve(0);
+    ask(GET("/d/a"), "d/a");
+    ask(GET("/large"), NULL);
+    limit_descriptors(0);
+    for (int i = 0; i < 3; i++) {
+        fake_clock_advance(BB_FILE_VALID);
+        ask(GET("/d/a"), "d/a");
+    }
+    unlimit_descriptors();
+    write_public("d/a", "again");
+    fake_clock_advance(BB_FILE_VALID);
+    ask(GET("/d/a"), "again");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_an_error_of_the_disk, begin, end),
+        cmocka_unit_test_setup_teardown(test_no_descriptors, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
