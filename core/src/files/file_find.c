@@ -151,8 +151,8 @@ static int find_variants(const struct find *find, struct bb__file_entry *entry)
  * file keeps its descriptor, so that its inode stays its own. */
 static int read_small(const struct find *find, struct bb__file_entry *entry, struct bb__representation *each)
 {
-    size_t size = each->stamp.size;
-    if (size > BB_FILE_SMALL) return BB_OK;
+    if (each->stamp.size > BB_FILE_SMALL) return BB_OK;
+    size_t size = (size_t)each->stamp.size;
     each->bytes = malloc(size > 0 ? size : 1);
     if (!each->bytes) return BB_ENOMEM;
     int code = bb__file_read_whole(each->fd, each->bytes, &each->stamp, mode_for(find));
