@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
+#include "files/fail_names.h"
+#include "files/public_dir.h"
 #include "support/client.h"
-#include "support/fail_names.h"
 #include "support/fake_clock.h"
 #include "support/few_descriptors.h"
-#include "support/public_dir.h"
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 
