@@ -5,6 +5,7 @@
 #include "conn/conn_report.h"
 #include "files/file_cache.h"
 #include "http/h1_fields.h"
+#include "http/h1_scan.h"
 #include "representation/precondition.h"
 #include "system/access_log.h"
 
@@ -31,11 +32,21 @@ static bool has_own_scheme(const struct bb_head *head)
     return head->target.at[0] == '/' || (head->target.len > 4 && head->target.at[4] == ':');
 }
 
+/* Some clients offer HTTP/2 with each first request: Java's HttpClient, curl --http2. The offer needs no
+ * answer (RFC 9110 7.8). Another protocol is for the application. */
+static bool wants_other_protocol(const struct bb_head *head)
+{
+    bool several = false;
+    if (!head->upgrade) return false;
+    struct bb_slice protocol = bb__field_only(head, "upgrade", &several);
+    return several || !bb__is_word(protocol.at, protocol.len, "h2c");
+}
+
 static bool may_be_file(const struct bb_head *head)
 {
     bool reads = is(&head->method, "GET", 3) || is(&head->method, "HEAD", 4);
-    return reads && !head->chunked && head->content_length == 0 && !head->upgrade && !head->expect_continue &&
-           has_own_scheme(head);
+    return reads && !head->chunked && head->content_length == 0 && !head->expect_continue &&
+           has_own_scheme(head) && !wants_other_protocol(head);
 }
 
 /* ---- waiting for the disk ---- */

@@ -87,6 +87,9 @@ static void test_requests_for_the_application(void **state)
     }
     struct client *client = client_new_saying(host, "GET HTTP://x/a.txt?query HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_response(client, 200, "file");
+    client_say(client, "GET /a.txt HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+                       "Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n");
+    assert_response(client, 200, "file");
     client_free(client);
     host_leave_public(host);
     remove_public_dir();
