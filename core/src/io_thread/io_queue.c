@@ -37,7 +37,7 @@ static int take_over(struct bb__io_thread *io, struct bb_lane *lane, int fd,
     struct bb__conn *conn = bb__conn_set_accept(&lane->set, &io->context, fd, listener->number, peer);
     if (!conn) return BB_ENOMEM;
     conn->tcp = listener->tcp;
-    (void)bb__worker_find_room(io->worker, fd);
+    (void)bb__worker_find_room(io->worker, &conn->fd);
     bb__io_settle(io, lane, conn, bb__conn_on_ready(conn, &io->context, BB_INTEREST_READ));
     return BB_OK;
 }
@@ -99,7 +99,7 @@ static bool take_first(struct bb__io_thread *io, struct bb_lane *lane, bool *nud
     if (received == BB_RECEIVED_LOST) atomic_store(&io->worker->room.exhausted, true);
     *nudged = *nudged || received == BB_RECEIVED_NUDGE;
     if (!conn) return true;
-    (void)bb__worker_find_room(io->worker, conn->fd);
+    (void)bb__worker_find_room(io->worker, &conn->fd);
     bb__io_settle(io, lane, conn, bb__conn_resume(conn, context));
     return true;
 }

@@ -261,7 +261,7 @@ void bb__lane_keep_to_limit(struct bb_lane *lane, const struct bb__conn *spared)
 void bb__lane_note_exhausted(struct bb_lane *lane, int error);
 
 /* Called for a new connection. If that is one connection too many, closes another connection or pauses. */
-void bb__lane_make_room(struct bb_lane *lane, const struct bb__conn *newest);
+void bb__lane_make_room(struct bb_lane *lane, struct bb__conn *newest);
 
 /* Ensures that descriptors are free for the connection in the next message and its files. False: too few are
  * free, and the lane pauses. */

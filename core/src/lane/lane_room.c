@@ -169,9 +169,9 @@ void bb__lane_keep_to_limit(struct bb_lane *lane, const struct bb__conn *spared)
     while (is_above_limit_by(lane->worker, 2 * SLACK) && end_slowest(lane, 0, spared)) continue;
 }
 
-void bb__lane_make_room(struct bb_lane *lane, const struct bb__conn *newest)
+void bb__lane_make_room(struct bb_lane *lane, struct bb__conn *newest)
 {
-    bool has_room = bb__worker_find_room(lane->worker, newest->fd);
+    bool has_room = bb__worker_find_room(lane->worker, &newest->fd);
     if (!has_room) bb__lane_note_exhausted(lane, EMFILE);
     if (has_room && !over_limit(lane)) return;
     if (bb__lane_close_least_missed(lane, newest) || lane->context.draining) return;

@@ -39,6 +39,15 @@ bool bb__worker_close_files(struct bb_worker *worker)
     return worker->files && bb__file_cache_give_way(worker->files, bb__clock_ms());
 }
 
+int bb__worker_move_down(const struct bb_worker *worker, int fd)
+{
+    int lower = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (lower < 0) return fd;
+    bool is_better = lower < worker->room.reserve;
+    (void)close(is_better ? fd : lower);
+    return is_better ? lower : fd;
+}
+
 bool bb__worker_has_places(const struct bb_worker *worker)
 {
     return !may_lack_descriptors(worker) || bb__shared_queue_fits(&worker->shared.queue);

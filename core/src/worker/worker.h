@@ -205,23 +205,27 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
 /* Closes descriptors of files of `public` that no connection needs. Returns whether there were any. */
 bool bb__worker_close_files(struct bb_worker *worker);
 
-/* newest: the descriptor of the newest connection. Returns true if `newest` is below room.reserve. Otherwise
- * returns false, and sets room.fits to the number of the worker's connections minus 1 (at least 1). A
- * known room.fits is never raised. If `newest` is below room.reserve and the worker has at most
- * room.fits / 2 connections, room.fits becomes 0 (unknown) again. Files of
- * `public` make room first. */
-static inline bool bb__worker_find_room(struct bb_worker *worker, int newest)
+/* Gives the file another descriptor below room.reserve, if one is free there, and returns its number. */
+int bb__worker_move_down(const struct bb_worker *worker, int fd);
+
+/* *newest: the descriptor of the newest connection, whose number nobody else knows yet. Files of `public`
+ * make room for it: then it gets a lower number. Returns true if *newest is below room.reserve. Otherwise
+ * returns false, and sets room.fits to the number of the worker's connections minus 1 (at least 1). A known
+ * room.fits is never raised. If *newest is below room.reserve and the worker has at most room.fits / 2
+ * connections, room.fits becomes 0 (unknown) again. */
+static inline bool bb__worker_find_room(struct bb_worker *worker, int *newest)
 {
     uint64_t count = atomic_load_explicit(&worker->room.connections, memory_order_relaxed);
     uint64_t found = atomic_load_explicit(&worker->room.fits, memory_order_relaxed);
-    if (newest >= worker->room.reserve && bb__worker_close_files(worker)) return true;
-    if (newest >= worker->room.reserve && (found == 0 || count <= found))
+    if (*newest >= worker->room.reserve && bb__worker_close_files(worker))
+        *newest = bb__worker_move_down(worker, *newest);
+    if (*newest >= worker->room.reserve && (found == 0 || count <= found))
         bb__worker_set_room(worker, count > 1 ? count - 1 : 1);
-    else if (newest >= worker->room.reserve)
+    else if (*newest >= worker->room.reserve)
         return false;
     else if (found > 0 && count <= found / 2)
         bb__worker_set_room(worker, 0);
-    return newest < worker->room.reserve;
+    return *newest < worker->room.reserve;
 }
 
 /* Whether a descriptor below room.reserve is free. If descriptors have run out before, asks the kernel each

@@ -157,6 +157,31 @@ static void test_connections_have_all_places(void **state)
     assert_int_equal(cache()->descriptors, 0);
 }
 
+static unsigned count_in_reserve(void)
+{
+    unsigned count = 0;
+    for (const struct bb__conn *conn = host->lane->set.conns; conn; conn = conn->set.next)
+        count += conn->fd >= host->worker->room.reserve;
+    return count;
+}
+
+/* Clients connect, and ask for large files, until all descriptors below the reserve are in use. */
+static void test_connections_leave_the_reserve(void **state)
+{
+    struct client *clients[MORE];
+    int count = 0;
+    (void)state;
+    for (unsigned before = 0; count == 0 || cache()->descriptors > before; count++) {
+        before = cache()->descriptors;
+        clients[count] = client_new(host);
+        get_large(clients[count], count);
+        fake_clock_advance(1100);
+    }
+    assert_int_equal(count_in_reserve(), 0);
+    assert_int_equal(host_connections(host), count);
+    while (count > 0) client_free(clients[--count]);
+}
+
 /* No descriptor at all is left for accept(2). */
 static void test_accept_without_descriptors(void **state)
 {
@@ -302,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_many_large_files, begin_with_many, end),
         cmocka_unit_test_setup_teardown(test_connections_have_all_places, begin, end),
+        cmocka_unit_test_setup_teardown(test_connections_leave_the_reserve, begin, end),
         cmocka_unit_test_setup_teardown(test_accept_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_the_shared_queue_gets_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_the_reserve, begin, end),
