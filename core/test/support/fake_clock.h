@@ -4,11 +4,12 @@
 #ifndef BB_TEST_FAKE_CLOCK_H
 #define BB_TEST_FAKE_CLOCK_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 uint64_t __wrap_bb__clock_ms(void);
 
-static uint64_t fake_clock = 1000000;
+static atomic_uint_fast64_t fake_clock = 1000000; /* the core's threads read it */
 
 uint64_t __wrap_bb__clock_ms(void)
 {
