@@ -84,12 +84,10 @@ static void check_candidates(const struct bb__file_path *name)
 /* Where no byte has to be decoded, the first segment is the name's. */
 static void check_first(struct bb_slice path, const struct bb__file_path *name)
 {
-    struct bb_slice segment;
-    bool only;
-    if (!bb__file_path_first(path, &segment, &only)) return;
-    assert(segment.len == strcspn(name->path + 1, "/") &&
-           memcmp(segment.at, name->path + 1, segment.len) == 0);
-    assert(only == (segment.len == name->len));
+    const struct bb__first_segment first = bb__file_path_first(path);
+    if (!first.is_plain) return;
+    size_t len = strcspn(name->path + 1, "/");
+    assert(first.hash == bb__name_hash(name->path + 1, len) && first.is_only == (len == name->len));
 }
 
 static void check_path(struct bb_slice path)

@@ -200,8 +200,8 @@ static enum bb__conn_next send_file(struct answer *answer, struct bb__conn *conn
     return code < 0 ? BB_CONN_CLOSE : bb__conn_response_done(conn, context);
 }
 
-static enum bb__conn_next respond(struct answer *answer, struct bb__conn *conn,
-                                  struct bb__conn_context *context)
+static enum bb__conn_next choose(struct answer *answer, struct bb__conn *conn,
+                                 struct bb__conn_context *context)
 {
     struct bb__file_entry *entry = answer->entry;
     bool has_variants = entry->codings != 1U << BB_CODING_IDENTITY;
@@ -219,23 +219,29 @@ static enum bb__conn_next respond(struct answer *answer, struct bb__conn *conn,
     return send_file(answer, conn, context, verdict == BB_PRECONDITION_HOLDS);
 }
 
+/* Not inlined, because most requests need no room for an answer. */
+__attribute__((noinline)) static enum bb__conn_next
+respond(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_entry *entry, uint64_t began)
+{
+    struct answer answer = {.entry = entry, .began = began};
+    enum bb__conn_next next = choose(&answer, conn, context);
+    bb__buf_free(&answer.body.text);
+    bb__file_entry_release(entry);
+    return next;
+}
+
 bool bb__conn_send_public(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_next *next)
 {
-    struct answer answer;
+    struct bb__file_entry *entry;
     if (!may_be_file(&context->head)) return false;
-    answer.body.text = (struct bb__buf){0};
-    answer.body.length = 0;
-    answer.began = context->log && context->log->format->wants_clock ? bb__clock_us() : 0;
-    enum bb__file_found found =
-        bb__file_cache_find(context->files, context->head.path, context->now, &answer.entry);
+    uint64_t began = context->log && context->log->format->wants_clock ? bb__clock_us() : 0;
+    enum bb__file_found found = bb__file_cache_find(context->files, context->head.path, context->now, &entry);
     if (found == BB_FILE_LATER) {
         *next = await_look(conn, context);
         return true;
     }
     end_look(conn, context);
     if (found == BB_FILE_NONE) return false;
-    *next = respond(&answer, conn, context);
-    bb__buf_free(&answer.body.text);
-    bb__file_entry_release(answer.entry);
+    *next = respond(conn, context, entry, began);
     return true;
 }

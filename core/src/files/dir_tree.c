@@ -85,22 +85,59 @@ static bool is_old(const struct bb__dir *dir, uint64_t now)
     return bb__elapsed(now, dir->looked_at) >= BB_FILE_VALID;
 }
 
-enum bb__dir_verdict bb__dir_tree_has(const struct bb__dir_tree *tree, unsigned root,
-                                      const struct bb__file_path *path, uint64_t now, size_t *asked)
+/* The directory of a file, and the hash of the file's name. */
+struct place {
+    const struct bb__dir *dir;
+    uint64_t hash;
+};
+
+/* Walks to the directory of the file. BB_DIR_PERHAPS: *place is known. */
+static enum bb__dir_verdict walk(const struct bb__dir_tree *tree, unsigned root,
+                                 const struct bb__file_path *path, uint64_t now, size_t *asked,
+                                 struct place *place)
 {
     const char *name = path->path + 1, *end = name + path->len, *segment = name;
     for (;;) {
-        const struct bb__dir *dir = find(tree, root, name, segment > name ? (size_t)(segment - name - 1) : 0);
+        size_t above = segment > name ? (size_t)(segment - name - 1) : 0;
+        const struct bb__dir *dir = find(tree, root, name, above);
         if (!dir || !dir->is_read || (dir->len > 0 && is_old(dir, now))) {
-            *asked = segment > name ? (size_t)(segment - name - 1) : 0;
+            *asked = above;
             return BB_DIR_ASK;
         }
         const char *slash = memchr(segment, '/', (size_t)(end - segment));
-        size_t len = (size_t)((slash ? slash : end) - segment);
-        if (!has(dir, bb__name_hash(segment, len))) return BB_DIR_NO_FILE;
+        *place = (struct place){dir, bb__name_hash(segment, (size_t)((slash ? slash : end) - segment))};
         if (!slash) return BB_DIR_PERHAPS;
+        if (!has(dir, place->hash)) return BB_DIR_NO_FILE;
         segment = slash + 1;
     }
+}
+
+enum bb__dir_verdict bb__dir_tree_has(const struct bb__dir_tree *tree, unsigned root,
+                                      const struct bb__file_path *path, uint64_t now, size_t *asked)
+{
+    struct place place;
+    enum bb__dir_verdict verdict = walk(tree, root, path, now, asked, &place);
+    return verdict == BB_DIR_PERHAPS && !has(place.dir, place.hash) ? BB_DIR_NO_FILE : verdict;
+}
+
+/* The hash of the name with ".html" goes on from the hash of the name. */
+static bool has_html(const struct bb__dir *dir, uint64_t hash)
+{
+    for (const char *at = ".html"; *at; at++) hash = bb__name_hash_add(hash, *at);
+    return has(dir, hash);
+}
+
+bool bb__dir_tree_excludes(const struct bb__dir_tree *tree, const struct bb__file_path *path, uint64_t now)
+{
+    struct place place;
+    size_t asked;
+    for (unsigned root = 0; root < tree->pub->directory_count; root++) {
+        enum bb__dir_verdict verdict = walk(tree, root, path, now, &asked, &place);
+        if (verdict == BB_DIR_ASK || path->len == 0) return false;
+        if (verdict == BB_DIR_PERHAPS && (has(place.dir, place.hash) || has_html(place.dir, place.hash)))
+            return false;
+    }
+    return true;
 }
 
 bool bb__dir_tree_has_sibling(const struct bb__dir_tree *tree, unsigned root,
@@ -117,21 +154,13 @@ bool bb__dir_tree_has_sibling(const struct bb__dir_tree *tree, unsigned root,
     return has(dir, bb__name_hash(name, len + suffix_len));
 }
 
-/* The hash of the name with ".html" goes on from the hash of the name. */
-static uint64_t add_html(uint64_t hash)
-{
-    for (const char *at = ".html"; *at; at++) hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
-    return hash;
-}
-
-bool bb__dir_tree_may_have(const struct bb__dir_tree *tree, struct bb_slice segment, bool only)
+bool bb__dir_tree_may_have(const struct bb__dir_tree *tree, const struct bb__first_segment *first)
 {
     static const char index[] = "index.html";
-    uint64_t hash =
-        segment.len > 0 ? bb__name_hash(segment.at, segment.len) : bb__name_hash(index, sizeof index - 1);
-    uint64_t html = only ? add_html(hash) : hash;
+    uint64_t hash = first->hash == BB_NAME_HASH ? bb__name_hash(index, sizeof index - 1) : first->hash;
     for (unsigned root = 0; root < tree->pub->directory_count; root++)
-        if (has(tree->roots[root], hash) || (only && has(tree->roots[root], html))) return true;
+        if (has(tree->roots[root], hash) || (first->is_only && has_html(tree->roots[root], hash)))
+            return true;
     return false;
 }
 

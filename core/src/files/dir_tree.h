@@ -61,9 +61,12 @@ enum bb__dir_verdict bb__dir_tree_has(const struct bb__dir_tree *tree, unsigned 
 bool bb__dir_tree_has_sibling(const struct bb__dir_tree *tree, unsigned root,
                               const struct bb__file_path *path, const char *suffix);
 
-/* Whether a path with this first segment may be a file, in any root. only: the path has no other segment. For
- * each request, so it looks only at the names in the roots. */
-bool bb__dir_tree_may_have(const struct bb__dir_tree *tree, struct bb_slice segment, bool only);
+/* Whether the names of the directories exclude all candidates of the path. False: perhaps there is a file. */
+bool bb__dir_tree_excludes(const struct bb__dir_tree *tree, const struct bb__file_path *path, uint64_t now);
+
+/* Whether a path with this first segment may be a file, in any root. Runs for each request, so it looks only
+ * at the names in the roots. */
+bool bb__dir_tree_may_have(const struct bb__dir_tree *tree, const struct bb__first_segment *first);
 
 /* The result of a look at a directory, which needs no lock: makes system calls. */
 struct bb__dir_look {

@@ -117,27 +117,26 @@ static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__f
 /* Whether the first segment may be a file or a directory. For each request, so it decodes nothing. */
 static enum bb__file_found may_have(struct bb__file_cache *cache, struct bb_slice path, uint64_t now)
 {
-    struct bb_slice first;
-    bool only, is_plain = bb__file_path_first(path, &first, &only);
+    const struct bb__first_segment first = bb__file_path_first(path);
     pthread_mutex_lock(&cache->lock);
     do_each_second(cache, now);
     bool waits = cache->roots_change > 0 && bb__elapsed(now, cache->roots_change) < ROOTS_WAIT;
-    bool may = !is_plain || bb__dir_tree_may_have(&cache->tree, first, only);
+    bool may = !first.is_plain || bb__dir_tree_may_have(&cache->tree, &first);
     pthread_mutex_unlock(&cache->lock);
     return waits ? BB_FILE_LATER : may ? BB_FILE_FOUND : BB_FILE_NONE;
 }
 
-enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
-                                        struct bb__file_entry **entry)
+/* Not inlined, because most requests need no room for a path. */
+__attribute__((noinline)) static enum bb__file_found
+find_decoded(struct bb__file_cache *cache, struct bb_slice path, uint64_t now, struct bb__file_entry **entry)
 {
     struct bb__file_path decoded;
-    enum bb__file_found may = may_have(cache, path, now);
-    if (may != BB_FILE_FOUND) return may;
     if (!bb__file_path_decode(path, &decoded)) return BB_FILE_NONE;
 
     pthread_mutex_lock(&cache->lock);
     struct bb__file_entry *known = bb__file_table_use(cache, &decoded, now);
     bool is_valid = known && bb__elapsed(now, known->checked_at) < BB_FILE_VALID;
+    bool is_excluded = !known && bb__dir_tree_excludes(&cache->tree, &decoded, now);
     /* The helper has just found it. A file that changes all the time is sent nevertheless. */
     bool is_new = known && known->cache.is_awaited;
     if (known) known->cache.is_awaited = false;
@@ -145,6 +144,7 @@ enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_
     pthread_mutex_unlock(&cache->lock);
     enum bb__file_found found = BB_FILE_NONE;
     *entry = known;
+    if (is_excluded) return found;
     if (is_valid && kind == BB_ENTRY_FILE && !is_new) is_valid = bb__file_entry_is_unchanged(known);
     if (is_valid && kind == BB_ENTRY_FILE) return BB_FILE_FOUND;
     if (kind == BB_ENTRY_ASKED)
@@ -153,4 +153,11 @@ enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_
         found = look(cache, &decoded, known, entry);
     if (known) bb__file_entry_release(known);
     return found;
+}
+
+enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
+                                        struct bb__file_entry **entry)
+{
+    enum bb__file_found may = may_have(cache, path, now);
+    return may == BB_FILE_FOUND ? find_decoded(cache, path, now, entry) : may;
 }

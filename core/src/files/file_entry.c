@@ -64,10 +64,13 @@ static int add(struct bb__h1_reply *reply, struct bb__buf *head, const char *nam
     return bb__h1_reply_field(reply, head, name, strlen(name), value, strlen(value));
 }
 
-/* Some systems set all times of files to 0 or 1 (Nix). Such a time says nothing. */
+/* Some systems set all times of files to 0 or 1 (Nix), and archives without times to the beginning of 1980 in
+ * the local time (zip). Such a time says nothing. */
 static bool has_time(const struct bb__file_stamp *stamp)
 {
-    return stamp->mtime >= 2 * INT64_C(1000000000);
+    const int64_t second = 1000000000, of_zip = 315532800 * second, day = 86400 * second;
+    if (stamp->mtime >= of_zip - day && stamp->mtime <= of_zip + day) return false;
+    return stamp->mtime >= 2 * second;
 }
 
 /* RFC 9110 8.8.2.1: Last-Modified is never later than Date. */

@@ -56,26 +56,35 @@ int bb__directory_open(const char *name)
 
 #ifndef BB_PORTABLE
 
+/* The file systems of which no call waits for a network or for another process. */
 bool bb__directory_is_local(int fd)
 {
-    static const uint32_t remote[] = {
-        0x01021997, /* 9p */
-        0x00c36400, /* ceph */
-        0xff534d42, /* cifs */
-        0xfe534d42, /* smb2 */
-        0x0000517b, /* smb */
-        0x00006969, /* nfs */
-        0x65735546, /* fuse */
-        0x5346414f, /* afs */
-        0x73757245, /* coda */
-        0x786f4256, /* vboxsf */
-        0x0187,     /* autofs */
+    static const uint32_t local[] = {
+        0x0000ef53, /* ext2, ext3, ext4 */
+        0x58465342, /* xfs */
+        0x9123683e, /* btrfs */
+        0x2fc12fc1, /* zfs */
+        0xf2f52010, /* f2fs */
+        0xca451a4e, /* bcachefs */
+        0x3153464a, /* jfs */
+        0x52654973, /* reiserfs */
+        0x00003434, /* nilfs */
+        0x01021994, /* tmpfs */
+        0x858458f6, /* ramfs */
+        0x794c7630, /* overlayfs */
+        0x61756673, /* aufs */
+        0x73717368, /* squashfs */
+        0xe0f5e1e2, /* erofs */
+        0x00009660, /* iso9660 */
+        0x15013346, /* udf */
+        0x00004d44, /* vfat */
+        0x2011bab0, /* exfat */
     };
     struct statfs status;
     if (fstatfs(fd, &status) != 0) return false;
-    for (size_t i = 0; i < sizeof remote / sizeof *remote; i++)
-        if ((uint32_t)status.f_type == remote[i]) return false;
-    return true;
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++)
+        if ((uint32_t)status.f_type == local[i]) return true;
+    return false;
 }
 
 #ifndef RESOLVE_NO_XDEV

@@ -9,10 +9,16 @@
 #define BB_FILE_PATH_MAX 4000
 
 /* FNV-1a. */
+#define BB_NAME_HASH UINT64_C(14695981039346656037) /* of the empty name */
+static inline uint64_t bb__name_hash_add(uint64_t hash, char byte)
+{
+    return (hash ^ (unsigned char)byte) * UINT64_C(1099511628211);
+}
+
 static inline uint64_t bb__name_hash(const char *at, size_t len)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < len; i++) hash = (hash ^ (unsigned char)at[i]) * UINT64_C(1099511628211);
+    uint64_t hash = BB_NAME_HASH;
+    for (size_t i = 0; i < len; i++) hash = bb__name_hash_add(hash, at[i]);
     return hash;
 }
 
@@ -28,15 +34,23 @@ struct bb__file_path {
  * /.well-known), or a path that is too long. One "/" at the end is removed. */
 bool bb__file_path_decode(struct bb_slice path, struct bb__file_path *to);
 
-/* Returns the first segment of a path, without decoding. It is empty for "/". False: it needs decoding.
- * *only: no other segment follows. */
-static inline bool bb__file_path_first(struct bb_slice path, struct bb_slice *segment, bool *only)
+/* The first segment of a path, without decoding. */
+struct bb__first_segment {
+    bool is_plain; /* false: it needs decoding, and nothing else is known */
+    bool is_only;  /* no other segment follows */
+    uint64_t hash; /* bb__name_hash() of it; "/" has an empty one */
+};
+
+/* Runs for each request. path: begins with "/". */
+static inline struct bb__first_segment bb__file_path_first(struct bb_slice path)
 {
     const char *at = path.at + 1, *end = path.at + path.len;
-    while (at < end && *at != '/' && *at != '%' && *at != '\\') at++;
-    *segment = (struct bb_slice){path.at + 1, (size_t)(at - path.at - 1)};
-    *only = at == end || (*at == '/' && at + 1 == end);
-    return at == end || *at == '/';
+    uint64_t hash = BB_NAME_HASH;
+    for (; at < end && *at != '/'; at++) {
+        if (*at == '%' || *at == '\\') return (struct bb__first_segment){0};
+        hash = bb__name_hash_add(hash, *at);
+    }
+    return (struct bb__first_segment){true, at >= end - 1, hash};
 }
 
 /* The paths of the files that a path may stand for, in this order, as ActionDispatch::Static has them. */

@@ -192,6 +192,7 @@ static int answer_unsatisfiable(struct bb__h1_reply *reply, struct bb__buf *head
 /* A cache has these fields already. Last-Modified is only needed without an ETag. */
 static bool is_in_cache(const struct line *line)
 {
+    if (is_named(line, "content-location")) return false;
     return begins_with(line, "content-") || is_named(line, "accept-ranges") ||
            is_named(line, "last-modified");
 }
