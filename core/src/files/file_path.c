@@ -7,6 +7,8 @@
 
 /* ---- decoding ---- */
 
+const bool bb__ends_segment[256] = {['/'] = true, ['%'] = true, ['\\'] = true};
+
 /* Decodes one byte at *at, and moves *at behind it. Returns -1 if no name of a file has this byte. */
 static int next_byte(const char **at, const char *end)
 {

@@ -41,15 +41,16 @@ struct bb__first_segment {
     uint64_t hash; /* bb__name_hash() of it; "/" has an empty one */
 };
 
+/* Bytes that end a plain first segment. */
+extern const bool bb__ends_segment[256];
+
 /* Runs for each request. path: begins with "/". */
 static inline struct bb__first_segment bb__file_path_first(struct bb_slice path)
 {
     const char *at = path.at + 1, *end = path.at + path.len;
     uint64_t hash = BB_NAME_HASH;
-    for (; at < end && *at != '/'; at++) {
-        if (*at == '%' || *at == '\\') return (struct bb__first_segment){0};
-        hash = bb__name_hash_add(hash, *at);
-    }
+    for (; at < end && !bb__ends_segment[(unsigned char)*at]; at++) hash = bb__name_hash_add(hash, *at);
+    if (at < end && *at != '/') return (struct bb__first_segment){0};
     return (struct bb__first_segment){true, at >= end - 1, hash};
 }
 
