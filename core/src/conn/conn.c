@@ -98,6 +98,8 @@ static enum bb__conn_next begin_request(struct bb__conn *conn, struct bb__conn_c
 /* The disk may have answered. */
 static enum bb__conn_next look_again(struct bb__conn *conn, struct bb__conn_context *context)
 {
+    enum bb__conn_next next;
+    if (!bb__conn_is_answered(conn, context, &next)) return next;
     return bb__conn_parse_again(conn, context) ? begin_request(conn, context) : BB_CONN_CLOSE;
 }
 

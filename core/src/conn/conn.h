@@ -95,10 +95,10 @@ struct bb__conn {
     struct bb__buf out; /* response bytes that the socket has not taken; response_spool may have more, and
                            knows which bytes of `out` its file still has */
     struct bb__response_spool response_spool;
-    struct bb__conn_file *file; /* the rest of the response, which follows those bytes; NULL: none */
-    uint64_t served;            /* complete requests so far */
-    uint64_t linger_began;      /* ms, when LINGER began */
-    uint64_t look_since;        /* ms, when LOOK began */
+    struct bb__conn_file *file;        /* the rest of the response, which follows those bytes; NULL: none */
+    uint64_t served;                   /* complete requests so far */
+    uint64_t linger_began, look_since; /* ms, when LINGER or LOOK began */
+    unsigned look_answers;             /* bb__file_cache_answers() at the last look */
 
     struct {
         size_t len;    /* bytes of the current request's head */

@@ -63,6 +63,14 @@ static enum bb__conn_next await_look(struct bb__conn *conn, struct bb__conn_cont
     return BB_CONN_WAIT;
 }
 
+bool bb__conn_is_answered(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_next *next)
+{
+    bool is_early = bb__elapsed(context->now, conn->look_since) <= 2 * BB_ROOTS_WAIT;
+    if (is_early || conn->look_answers != bb__file_cache_answers(context->files)) return true;
+    *next = await_look(conn, context);
+    return false;
+}
+
 static void end_look(struct bb__conn *conn, struct bb__conn_context *context)
 {
     if (conn->state != BB_CONN_LOOK) return;
@@ -235,8 +243,10 @@ bool bb__conn_send_public(struct bb__conn *conn, struct bb__conn_context *contex
     struct bb__file_entry *entry;
     if (!may_be_file(&context->head)) return false;
     uint64_t began = context->log && context->log->format->wants_clock ? bb__clock_us() : 0;
+    unsigned answers = bb__file_cache_answers(context->files);
     enum bb__file_found found = bb__file_cache_find(context->files, context->head.path, context->now, &entry);
     if (found == BB_FILE_LATER) {
+        conn->look_answers = answers;
         *next = await_look(conn, context);
         return true;
     }

@@ -10,4 +10,8 @@
  * connection waits for the disk in LOOK; *next is the next step. False: the request is for the host. */
 bool bb__conn_send_public(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_next *next);
 
+/* The timeout of a connection in LOOK has expired. True: look again. False: the disk has not answered yet,
+ * and *next is the next step. */
+bool bb__conn_is_answered(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_next *next);
+
 #endif

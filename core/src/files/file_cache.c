@@ -4,10 +4,6 @@
 
 #include <stdlib.h>
 
-/* ms. The longest wait for the names in the roots. It usually takes less than 1 ms to read them. If the disk
- * hangs, requests go on with the names that are known. */
-#define ROOTS_WAIT 6
-
 /* ---- life ---- */
 
 struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reserve)
@@ -120,7 +116,7 @@ static enum bb__file_found may_have(struct bb__file_cache *cache, struct bb_slic
     const struct bb__first_segment first = bb__file_path_first(path);
     pthread_mutex_lock(&cache->lock);
     do_each_second(cache, now);
-    bool waits = cache->roots_change > 0 && bb__elapsed(now, cache->roots_change) < ROOTS_WAIT;
+    bool waits = cache->roots_change > 0 && bb__elapsed(now, cache->roots_change) < BB_ROOTS_WAIT;
     bool may = !first.is_plain || bb__dir_tree_may_have(&cache->tree, &first);
     pthread_mutex_unlock(&cache->lock);
     return waits ? BB_FILE_LATER : may ? BB_FILE_FOUND : BB_FILE_NONE;

@@ -15,7 +15,11 @@
 #define BB_FILE_BYTES_MAX (4 * 1024 * 1024)
 #define BB_ENTRY_IDLE     60000 /* ms; an entry that nobody has used for this time is dropped */
 #define BB_ENTRY_BUCKETS  4096
-#define BB_JOBS_MAX       1024 /* that wait for the helper */
+/* ms. The longest wait for the names in the roots. It usually takes less than 1 ms to read them. If the disk
+ * hangs, requests go on with the names that are known. */
+#define BB_ROOTS_WAIT 6
+
+#define BB_JOBS_MAX 1024 /* that wait for the helper */
 
 struct bb__file_cache {
     const struct bb_public *pub;
@@ -36,6 +40,7 @@ struct bb__file_cache {
         bool runs, ends, ended, looks_at_roots;
         struct bb__file_entry *first, *last; /* jobs */
         unsigned jobs;                       /* with the one that the helper does now */
+        atomic_uint answers;                 /* grows when the helper has done something */
     } helper;
 };
 
@@ -55,6 +60,13 @@ enum bb__file_found {
     BB_FILE_FOUND, /* the caller calls bb__file_entry_release() later */
     BB_FILE_LATER, /* the helper looks: ask again in some ms */
 };
+
+/* How often the helper has answered. After BB_FILE_LATER, another look finds the same until it answers again,
+ * or until BB_ROOTS_WAIT is over. Read it before the look. */
+static inline unsigned bb__file_cache_answers(struct bb__file_cache *cache)
+{
+    return atomic_load_explicit(&cache->helper.answers, memory_order_acquire);
+}
 
 /* path: as in a request, not decoded. now: ms. */
 enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,

@@ -76,6 +76,7 @@ static void *run(void *argument)
             do_job(cache, job);
         else
             (void)pthread_cond_wait(&cache->helper.wakes, &cache->lock);
+        atomic_fetch_add_explicit(&cache->helper.answers, 1, memory_order_release);
     }
     cache->helper.ended = true;
     pthread_mutex_unlock(&cache->lock);
