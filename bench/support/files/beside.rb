@@ -21,6 +21,7 @@ module Bench
       CONNECTIONS = 16
       SLOW = 200
       PAUSE = 0.1 # seconds between two reads of the slow clients
+      SETTLE = 1 # seconds; the socket buffers of the slow clients are full then
       PART = 4096 # bytes that a slow client reads at once
       SECONDS = 2
       BOOT = 30
@@ -89,6 +90,7 @@ module Bench
             sleep PAUSE
           end
         end
+        sleep SETTLE
         yield
       ensure
         ends = true
