@@ -13,7 +13,7 @@ module Bench
     # What files and the application cost each other, with one worker of one thread over TCP:
     #
     # - the rate of a file of 1 KiB while the only thread of the application hangs, beside the rate while it is idle;
-    # - rate and p99 of hello world while 200 slow clients load a file of 100 MiB, beside those without these clients.
+    # - rate, p99 and CPU time of hello world while 200 slow clients load a file of 100 MiB, beside those without them.
     #
     # Each pair alternates; the figures are medians.
     class Beside
@@ -39,13 +39,13 @@ module Bench
         @address = Load.address("tcp", nil, nil)
         command = ["bundle", "exec", File.join(Build::ROOT, "exe/bontebok"), "-w", "1", "-t", "1", "-E", "production",
                    "-l", @address, *Commands::PUBLIC.call(@tree.root), APP]
-        group = ProcessGroup.new(command, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), address: @address,
-                                          core: @core, log: @log)
-        return puts("left out: the server does not start: #{File.read(@log)[0, 200]}") unless group.ready?(BOOT)
+        @group = ProcessGroup.new(command, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), address: @address,
+                                           core: @core, log: @log)
+        return puts("left out: the server does not start: #{File.read(@log)[0, 200]}") unless @group.ready?(BOOT)
 
         report
       ensure
-        group&.finish
+        @group&.finish
       end
 
       private
@@ -54,13 +54,13 @@ module Bench
         puts "", "1 KiB file, requests per second: the application is idle, its only thread hangs"
         idle, hangs = pairs(-> { file_rate }, -> { while_it_hangs { file_rate } })
         puts format("%12.0f %12.0f   %.1f %%", idle, hangs, 100 * hangs / idle)
-        puts "", "hello world, requests per second, and p99 in us: alone, beside #{SLOW} slow clients of 100 MiB"
+        puts "", "hello world, requests per second, p99 in us, CPU us of the server per request:",
+             "alone, beside #{SLOW} slow clients of 100 MiB (on the load tool's processor)"
         results = Array.new(@rounds) { [load("/"), beside_slow_clients { load("/") }] }.transpose
-        rates, times = %i[rate p99].map do |figure|
-          results.map { |all| Bench.median(all.map { |result| send(figure, result) }) }
+        %i[rate p99 cpu].each do |figure|
+          alone, beside = results.map { |all| Bench.median(all.map { |result| send(figure, result) }) }
+          puts format("%12.1f %12.1f   %.1f %%", alone, beside, 100 * beside / alone)
         end
-        puts format("%12.0f %12.0f   %.1f %%", *rates, 100 * rates[1] / rates[0])
-        puts format("%12.0f %12.0f   %.1f %%", *times, 100 * times[1] / times[0])
       end
 
       # The medians of both.
@@ -68,10 +68,16 @@ module Bench
         Array.new(@rounds) { [one.call, other.call] }.transpose.map { |all| Bench.median(all) }
       end
 
-      def load(path) = Load.run(@address, "-c", CONNECTIONS, "-d", SECONDS, path: path)
+      # [Load::Result, CPU nanoseconds of the server]
+      def load(path)
+        before = @group.cpu_ns
+        [Load.run(@address, "-c", CONNECTIONS, "-d", SECONDS, path: path), @group.cpu_ns - before]
+      end
+
       def file_rate = rate(load("/1k.js"))
-      def rate(result) = result.rate
-      def p99(result) = result.latency_us.fetch("p99")
+      def rate((result, _)) = result.rate
+      def p99((result, _)) = result.latency_us.fetch("p99")
+      def cpu((result, cpu)) = cpu / 1000.0 / result.requests
 
       # The load is shorter than the request for /hang.
       def while_it_hangs
