@@ -223,7 +223,7 @@ static void test_the_helper_has_no_memory(void **state)
     slow_disk_await();
     fail_alloc_at(1);
     slow_disk_set(false);
-    while (!*(volatile bool *)&fail_alloc.failed) sched_yield();
+    while (!atomic_load(&fail_alloc.failed)) sched_yield();
     assert_true(fail_alloc_off());
     while (helper_has_jobs(host)) sched_yield();
     fake_clock_advance(BB_DISK_TICK);

@@ -1,6 +1,6 @@
 /* fail_alloc.h: makes a chosen allocation of the code under test fail. A test that includes this header is
  * linked with --wrap (see the Makefile). Allocations of the core and of the test count, allocations of
- * libraries do not. Not for tests with threads.
+ * libraries do not. If several threads allocate, any of them may get the failure.
  *
  * In this loop each allocation of operation() fails once:
  *
@@ -10,6 +10,7 @@
 #ifndef BB_TEST_FAIL_ALLOC_H
 #define BB_TEST_FAIL_ALLOC_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,10 +21,11 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
+/* Atomic, because a thread of the core may allocate. A test that counts has no such thread. */
 static struct {
-    unsigned until_failure; /* 1: the next allocation fails; 0: no allocation fails */
-    bool failed;
-    unsigned count; /* allocations so far */
+    atomic_uint until_failure; /* 1: the next allocation fails; 0: no allocation fails */
+    atomic_bool failed;
+    atomic_uint count; /* allocations so far */
 } fail_alloc;
 
 /* Makes only the nth allocation from now on fail; 1: the next allocation. */
