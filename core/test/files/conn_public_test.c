@@ -250,7 +250,7 @@ static void test_the_host_runs_after_some_files(void **state)
 {
     enum { FILES = 2 * BB_FILES_IN_A_ROW + 2 };
     const struct bb_request *request;
-    (void)state;
+    LINUX_ONLY;
     make_public_dir();
     write_public("a", "a");
     struct host *host = new_host("");
@@ -276,7 +276,7 @@ static void test_the_host_runs_after_some_files(void **state)
 static void test_a_lane_that_waits_sends_files(void **state)
 {
     const struct bb_request *request;
-    (void)state;
+    LINUX_ONLY;
     make_public_dir();
     write_public("a", "a");
     struct host *host = new_host("");
