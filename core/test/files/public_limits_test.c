@@ -91,7 +91,7 @@ static void test_entries(void **state)
 static void test_the_oldest_entry_is_dropped(void **state)
 {
     enum { FILES = BB_ENTRIES_MAX + 100 };
-    (void)state;
+    LINUX_ONLY; /* elsewhere the helper replaces the entry each second */
     write_public("often", "often");
     for (int i = 0; i < FILES; i++) write_public(numbered("%d", i), "a");
     serve();
