@@ -81,7 +81,7 @@ static void check_candidates(const struct bb__file_path *name)
     }
 }
 
-/* Where no byte has to be decoded, the first segment is the name's. */
+/* A first segment that needs no decoding is also the first segment of the name. */
 static void check_first(struct bb_slice path, const struct bb__file_path *name)
 {
     const struct bb__first_segment first = bb__file_path_first(path);

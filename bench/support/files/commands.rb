@@ -13,8 +13,7 @@ module Bench
       GEMFILE = File.join(Build::ROOT, "bench/peers/files/Gemfile")
       # The options with which our server serves the files of a directory.
       PUBLIC = ->(directory) { ["--public", directory] }
-      # Where a server listens ("/path" or "127.0.0.1:PORT"), the directory that it serves, one for files of its own,
-      # and the number of its workers.
+      # address: "/path" or "127.0.0.1:PORT". root: the directory that the server serves. dir: for files of its own.
       Place = Struct.new(:address, :root, :dir, :workers, keyword_init: true) do
         def unix? = address.start_with?("/")
         def port = address[/\d+\z/]

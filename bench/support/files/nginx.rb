@@ -27,7 +27,7 @@ module Bench
         nil
       end
 
-      # The workers of a master that root starts would be another user's, who may not read the files.
+      # If root starts nginx, its workers run as another user by default. That user may not read the files.
       def configuration(place)
         <<~CONFIGURATION
           daemon off;

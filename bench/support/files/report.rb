@@ -7,7 +7,7 @@ module Bench
     # The tables of bench/files. Rows are cells, columns are servers.
     class Report
       MEGABYTE = 1024.0**2
-      # From this share of its CPU on, the load tool limits the rate.
+      # If the load tool uses this share of its CPU or more, it limits the rate.
       LOAD_LIMIT = 900_000
 
       # servers: all that were chosen. figures: a Figures. faults: { [cell, name] => why it was not measured }.

@@ -3,9 +3,9 @@
  * file_cache.h. */
 #include "base/clock.h"
 #include "files/file_cache.h"
+#include "sockets/descriptor.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,14 +171,8 @@ static int make_lower(const struct find *find, struct bb__representation *each)
     int limit = find->cache->reserve;
     if (limit == 0 || each->fd < limit) return BB_OK;
     (void)bb__file_cache_give_way(find->cache, bb__clock_ms());
-    int lower = fcntl(each->fd, F_DUPFD_CLOEXEC, 0);
-    if (lower >= 0 && lower < limit) {
-        (void)close(each->fd);
-        each->fd = lower;
-        return BB_OK;
-    }
-    if (lower >= 0) (void)close(lower);
-    return each->bytes ? BB_OK : (errno = EMFILE, BB_ESYSTEM);
+    each->fd = bb__descriptor_move_down(each->fd, limit);
+    return each->fd < limit || each->bytes ? BB_OK : (errno = EMFILE, BB_ESYSTEM);
 }
 
 /* The files are open. */

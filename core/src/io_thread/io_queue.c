@@ -5,7 +5,6 @@
 #include "conn/conn_admission.h"
 #include "io_thread/io_work.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define ACCEPTS_MAX 64
@@ -24,9 +23,7 @@ static int accept_from(struct bb_worker *worker, int index, int *fd, struct bb__
     int code = BB_AGAIN;
     pthread_mutex_lock(&worker->lock);
     if (index < bb__worker_count_open(worker))
-        code = bb__sock_accept(worker->listen.listeners[index].fd, fd, peer);
-    if (code == BB_ESYSTEM && bb__sock_is_exhaustion(errno) && bb__worker_close_files(worker))
-        code = bb__sock_accept(worker->listen.listeners[index].fd, fd, peer);
+        code = bb__worker_accept(worker, &worker->listen.listeners[index], fd, peer);
     pthread_mutex_unlock(&worker->lock);
     return code;
 }

@@ -94,17 +94,13 @@ static int accept_with_room(struct bb_lane *lane, const struct bb__listener *lis
                             struct bb__peer *peer)
 {
     struct bb_worker *worker = lane->worker;
-    int code = bb__sock_accept(listener->fd, fd, peer);
+    int code = bb__worker_accept(worker, listener, fd, peer);
     if (code != BB_ESYSTEM) {
         if (code == BB_OK) note_accepted(worker);
         return code;
     }
     int error = errno;
     if (bb__worker_has_closed(worker)) return BB_AGAIN;
-    if (bb__sock_is_exhaustion(error) && bb__worker_close_files(worker)) {
-        code = bb__sock_accept(listener->fd, fd, peer);
-        if (code != BB_ESYSTEM) return code;
-    }
     if (bb__sock_is_useless(error)) {
         give_up(lane, listener, error);
         return code;

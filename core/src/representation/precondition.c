@@ -59,7 +59,7 @@ static bool is_same_tag(struct bb_slice one, struct bb_slice other, bool strong)
 
 /* ---- the fields ---- */
 
-/* What a field, or all fields of a name, say about a representation. */
+/* The result of a field, or of all fields of a name. */
 enum answer { NOT_ASKED, YES, NO };
 
 /* Whether a field If-Match or If-None-Match has the tag. */

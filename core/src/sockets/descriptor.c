@@ -28,3 +28,12 @@ bool bb__descriptor_replace(int fd, int source)
     return dup3(source, fd, O_CLOEXEC) >= 0;
 #endif
 }
+
+int bb__descriptor_move_down(int fd, int limit)
+{
+    int lower = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (lower < 0) return fd;
+    bool is_better = lower < limit;
+    (void)close(is_better ? fd : lower);
+    return is_better ? lower : fd;
+}

@@ -1,6 +1,7 @@
 /* worker.c: see worker.h, and bontebok.h for the contracts. */
 #include "worker/worker.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -39,13 +40,15 @@ bool bb__worker_close_files(struct bb_worker *worker)
     return worker->files && bb__file_cache_give_way(worker->files, bb__clock_ms());
 }
 
-int bb__worker_move_down(const struct bb_worker *worker, int fd)
+int bb__worker_accept(struct bb_worker *worker, const struct bb__listener *listener, int *fd,
+                      struct bb__peer *peer)
 {
-    int lower = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (lower < 0) return fd;
-    bool is_better = lower < worker->room.reserve;
-    (void)close(is_better ? fd : lower);
-    return is_better ? lower : fd;
+    int code = bb__sock_accept(listener->fd, fd, peer);
+    bool gives_way = code == BB_ESYSTEM && bb__sock_is_exhaustion(errno);
+    int error = errno;
+    if (gives_way && bb__worker_close_files(worker)) return bb__sock_accept(listener->fd, fd, peer);
+    errno = error;
+    return code;
 }
 
 bool bb__worker_has_places(const struct bb_worker *worker)

@@ -11,6 +11,7 @@
 #include "files/file_cache.h"
 #include "log/log_format.h"
 #include "metrics/metrics.h"
+#include "sockets/descriptor.h"
 #include "system/log_sink.h"
 #include "system/scoreboard.h"
 #include "system/shared_queue.h"
@@ -205,8 +206,9 @@ static inline bool bb__worker_has_room(const struct bb_worker *worker)
 /* Closes descriptors of files of `public` that no connection needs. Returns whether there were any. */
 bool bb__worker_close_files(struct bb_worker *worker);
 
-/* Gives the file another descriptor below room.reserve, if one is free there, and returns its number. */
-int bb__worker_move_down(const struct bb_worker *worker, int fd);
+/* As bb__sock_accept(). If no descriptor is free, files of `public` make room. */
+int bb__worker_accept(struct bb_worker *worker, const struct bb__listener *listener, int *fd,
+                      struct bb__peer *peer);
 
 /* *newest: the descriptor of the newest connection, whose number nobody else knows yet. Files of `public`
  * make room for it: then it gets a lower number. Returns true if *newest is below room.reserve. Otherwise
@@ -218,7 +220,7 @@ static inline bool bb__worker_find_room(struct bb_worker *worker, int *newest)
     uint64_t count = atomic_load_explicit(&worker->room.connections, memory_order_relaxed);
     uint64_t found = atomic_load_explicit(&worker->room.fits, memory_order_relaxed);
     if (*newest >= worker->room.reserve && bb__worker_close_files(worker))
-        *newest = bb__worker_move_down(worker, *newest);
+        *newest = bb__descriptor_move_down(*newest, worker->room.reserve);
     if (*newest >= worker->room.reserve && (found == 0 || count <= found))
         bb__worker_set_room(worker, count > 1 ? count - 1 : 1);
     else if (*newest >= worker->room.reserve)

@@ -7,35 +7,13 @@
 
 #include <cmocka.h>
 
-#include "files/public_dir.h"
-#include "support/client.h"
+#include "files/public_case.h"
 #include "support/fake_clock.h"
-
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
-
-static struct host *host;
-static struct client *client;
 
 static int begin(void **state)
 {
     (void)state;
     make_public_dir();
-    return 0;
-}
-
-static void serve(void)
-{
-    host = host_new_default(AF_UNIX);
-    host_enter_public(host, public_dir, "");
-    client = client_new(host);
-}
-
-static int end(void **state)
-{
-    (void)state;
-    client_free(client);
-    host_leave_public(host);
-    remove_public_dir();
     return 0;
 }
 
@@ -64,7 +42,7 @@ static void test_a_replaced_file(void **state)
 {
     (void)state;
     write_public("a", "first");
-    serve();
+    serve_public();
     ask(GET("/a"), 200, "first");
     replace("a", "again", OLD_TIME); /* the same size and time: only the inode and ctime differ */
     ask(GET("/a"), 200, "first");
@@ -81,7 +59,7 @@ static void test_a_new_and_a_removed_file(void **state)
     (void)state;
     make_public_subdir("d");
     write_public("d/x", "x");
-    serve();
+    serve_public();
     ask(GET("/a"), 200, "GET /a ");
     ask(GET("/d/a"), 200, "GET /d/a ");
     write_public("a", "a");
@@ -104,7 +82,7 @@ static void test_a_young_directory_is_read_again(void **state)
 {
     struct timespec now;
     (void)state;
-    serve();
+    serve_public();
     ask(GET("/a"), 200, "GET /a ");
     clock_gettime(CLOCK_REALTIME, &now);
     make_old(public_dir, now.tv_sec + 60 * 60);
@@ -128,7 +106,7 @@ static void test_a_young_file(void **state)
     (void)state;
     clock_gettime(CLOCK_REALTIME, &now);
     write_public_at("a", "1", 1, now.tv_sec);
-    serve();
+    serve_public();
     ask(GET("/a"), 200, "1");
     bool is_weak = strncmp(client_field(client, "ETag"), "W/\"", 3) == 0;
     int fd = open(public_path("a"), O_WRONLY | O_CLOEXEC);
@@ -160,7 +138,7 @@ static void test_a_large_file_is_written_again(void **state)
 {
     (void)state;
     write_public_at("large", NULL, 2 * BB_FILE_SMALL, OLD_TIME);
-    serve();
+    serve_public();
     size_t before = length_of("/large");
     write_public_at("large", NULL, 4 * BB_FILE_SMALL, OLD_TIME + 5);
     assert_int_equal(length_of("/large"), before + 2 * BB_FILE_SMALL);
@@ -175,7 +153,7 @@ static void test_times_of_other_centuries(void **state)
     (void)state;
     write_public_at("late", "late", 4, INT64_C(32503680000));
     write_public_at("early", "early", 5, INT64_C(-32503680000));
-    serve();
+    serve_public();
     ask(GET("/late"), 200, "late");
     assert_non_null(client_field(client, "Last-Modified"));
     ask(GET("/early"), 200, "early");
@@ -186,24 +164,24 @@ static void test_the_directory_is_removed(void **state)
 {
     (void)state;
     write_public("a", "a");
-    serve();
+    serve_public();
     ask(GET("/a"), 200, "a");
     remove_public_dir();
     fake_clock_advance(BB_FILE_VALID);
     ask(GET("/a"), 200, "GET /a ");
-    assert_int_equal(mkdir(public_dir, 0755), 0); /* for end() */
+    assert_int_equal(mkdir(public_dir, 0755), 0); /* for end_public() */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_replaced_file, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_new_and_a_removed_file, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_young_directory_is_read_again, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_young_file, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_large_file_is_written_again, begin, end),
-        cmocka_unit_test_setup_teardown(test_times_of_other_centuries, begin, end),
-        cmocka_unit_test_setup_teardown(test_the_directory_is_removed, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_replaced_file, begin, end_public),
+        cmocka_unit_test_setup_teardown(test_a_new_and_a_removed_file, begin, end_public),
+        cmocka_unit_test_setup_teardown(test_a_young_directory_is_read_again, begin, end_public),
+        cmocka_unit_test_setup_teardown(test_a_young_file, begin, end_public),
+        cmocka_unit_test_setup_teardown(test_a_large_file_is_written_again, begin, end_public),
+        cmocka_unit_test_setup_teardown(test_times_of_other_centuries, begin, end_public),
+        cmocka_unit_test_setup_teardown(test_the_directory_is_removed, begin, end_public),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

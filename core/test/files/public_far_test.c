@@ -7,38 +7,23 @@
 
 #include <cmocka.h>
 
-#include "files/public_dir.h"
+#include "files/public_case.h"
 #include "files/slow_disk.h"
-#include "support/client.h"
 #include "support/later_clock.h"
-
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
-
-static struct host *host;
-static struct client *client;
 
 static int begin(void **state)
 {
     (void)state;
-    make_public_dir();
-    make_public_subdir("d");
-    write_public("a", "a");
-    write_public("d/a", "d/a");
-    make_old(public_path("d"), OLD_TIME);
+    make_public_files();
     hold_clocks();
-    host = host_new_default(AF_UNIX);
-    host_enter_public(host, public_dir, "");
+    serve_public();
     public_files->directories[0].is_local = false;
-    client = client_new(host);
     return 0;
 }
 
 static int end(void **state)
 {
-    (void)state;
-    client_free(client);
-    host_leave_public(host);
-    remove_public_dir();
+    (void)end_public(state);
     let_clocks_go_on();
     slow_disk.waited = 0;
     return 0;

@@ -123,7 +123,7 @@ static void test_absolute_form(void **state)
     host_leave_public(host);
 }
 
-/* What the parser rejects, or what has another method, comes to no file. */
+/* Targets that the parser rejects, and requests with other methods, get no file. */
 static void test_other_targets(void **state)
 {
     static const char *const bad[] = {"GET a#b.txt", "GET /a#b.txt",  "GET %2Fhello.txt", "GET hello.txt",

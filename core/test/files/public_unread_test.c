@@ -8,39 +8,20 @@
 #include <cmocka.h>
 
 #include "files/fail_names.h"
-#include "files/public_dir.h"
-#include "support/client.h"
+#include "files/public_case.h"
 #include "support/fake_clock.h"
 #include "support/few_descriptors.h"
-
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
-
-static struct host *host;
-static struct client *client;
 
 static int begin(void **state)
 {
     (void)state;
-    make_public_dir();
-    make_public_subdir("d");
-    write_public("a", "a");
-    write_public("d/a", "d/a");
-    make_old(public_path("d"), OLD_TIME);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    client_free(client);
-    host_leave_public(host);
-    remove_public_dir();
+    make_public_files();
     return 0;
 }
 
 static void serve(int error)
 {
-    host = host_new_default(AF_UNIX);
+    host = host_new_default(AF_UNIX); /* reads the names of its descriptors */
     fail_names = error;
     host_enter_public(host, public_dir, "");
     client = client_new(host);
@@ -75,7 +56,7 @@ static void test_an_error_of_the_disk(void **state)
     assert_int_equal(names->count, 2);
 }
 
-/* What the last look has found is better than the application's 404. */
+/* The known file is sent, because the application would answer 404. */
 static void test_no_descriptors(void **state)
 {
     (void)state;
@@ -97,8 +78,8 @@ static void test_no_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_an_error_of_the_disk, begin, end),
-        cmocka_unit_test_setup_teardown(test_no_descriptors, begin, end),
+        cmocka_unit_test_setup_teardown(test_an_error_of_the_disk, begin, end_public),
+        cmocka_unit_test_setup_teardown(test_no_descriptors, begin, end_public),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ class PublicReplacementTest < Support::TestCase
   # The core keeps a file of up to 16 KiB in memory.
   SIZES = { "/small.txt" => 400, "/kept.txt" => 16_384, "/sent.txt" => 16_392, "/large.txt" => 65_536 }.freeze
 
-  # A client that gets the files in turn. asks: with If-None-Match of what it has.
+  # A client that gets the files in turn. asks: the client sends the ETag that it has as If-None-Match.
   class Reader
     attr_reader :responses
 

@@ -25,7 +25,7 @@ class ReleaseLoad
 
   def self.file(number, name) = "file #{number} #{name}\n" * FILES.fetch(name, 1)
 
-  # What a release sends.
+  # The content of a release.
   def self.expected(number, target)
     target == "/" || OWN.fetch(target, number) != number ? "application #{number} #{target}" : file(number, target)
   end

@@ -52,7 +52,7 @@ class NginxFilesTest < Interop::TestCase
 
   private
 
-  # What both must have in common: the status, Content-Range, and of a part or a whole file the length and the bytes.
+  # The facts that both servers must share: status, Content-Range, and the length and bytes of a part or a whole file.
   def outcome(server, method, fields)
     response = response(server, method, fields)
     return [response.status, response["Content-Range"]] if response.status >= 300

@@ -20,7 +20,7 @@ module Lint
       sockets: Layer.new(may: %i[base]),
       metrics: Layer.new(may: %i[base]),
       system: Layer.new(may: %i[base log sockets metrics]),
-      files: Layer.new(may: %i[base http representation system]),
+      files: Layer.new(may: %i[base http representation sockets system]),
       conn: Layer.new(may: %i[base http representation log sockets metrics system files], never: %w[sockets/poller.h]),
       worker: Layer.new(may: %i[base http representation log sockets metrics system files conn]),
       lane: Layer.new(may: %i[base http representation log sockets metrics system files conn worker]),
