@@ -45,6 +45,10 @@ static void tell_no_log(struct bb_worker *worker)
  * Connections use only the lower numbers, because the kernel always gives out the lowest free number. */
 #define RESERVE 64
 
+/* While connections have all other descriptors, files that are sent get at most so many of the reserve, or a
+ * twelfth of the others, which is a quarter of a smaller reserve. */
+#define LENT 16
+
 /* All connections of a worker together may keep response bytes in memory up to this many times
  * response_buffer. */
 #define UNSENT_MAX 64
@@ -55,6 +59,12 @@ static int find_reserve(void)
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
     rlim_t reserve = limit.rlim_cur / 4 < RESERVE ? limit.rlim_cur / 4 : RESERVE;
     return (int)(limit.rlim_cur - reserve);
+}
+
+static int find_lent(int reserve)
+{
+    int lent = reserve / 12 < LENT ? reserve / 12 : LENT;
+    return reserve > INT_MAX - lent ? INT_MAX : reserve + lent;
 }
 
 /* The name becomes part of each response, and must not become another field. */
@@ -77,6 +87,7 @@ int bb_worker_new(struct bb_worker **created, const struct bb_settings *settings
                                  settings->queue_timeout > 0 || settings->max_queue > 0 ||
                                  bb__has_probe_paths(settings);
     worker->room.reserve = find_reserve();
+    worker->room.lent = find_lent(worker->room.reserve);
     bb__worker_set_room(worker, 0);
     worker->spool_budget.max = settings->spool_max;
     worker->spool_budget.threshold = settings->spool_threshold;
@@ -174,7 +185,7 @@ int bb_worker_free(struct bb_worker *worker)
 int bb_worker_public(struct bb_worker *worker, const struct bb_public *pub)
 {
     if (!pub || bb__worker_is_inert(worker)) return BB_OK;
-    worker->files = bb__file_cache_new(pub, worker->room.reserve);
+    worker->files = bb__file_cache_new(pub, worker->room.reserve, worker->room.lent);
     if (!worker->files) return BB_ENOMEM;
     worker->limits.counts_time = true; /* the I/O thread sends files while all lanes are busy */
     return BB_OK;

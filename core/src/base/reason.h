@@ -69,6 +69,7 @@
     X(SPOOL_UNWRITABLE, "spool_unwritable", 507, BY_SERVER,                                                  \
       "spool: a request body cannot be written to spool_dir")                                                \
     X(NO_SPOOL, "no_spool", 503, BY_SERVER, "spool: no memory, or no file in spool_dir, for a request body") \
+    X(NO_DESCRIPTOR, "no_descriptor", 503, BY_SERVER, "public: no descriptor, or no memory, for a file")     \
     /* failures */                                                                                           \
     X(OTHER_WORKER, "other_worker", 503, BY_SERVER,                                                          \
       "a request was passed on by a worker of another version or configuration")                             \

@@ -252,6 +252,10 @@ bool bb__conn_send_public(struct bb__conn *conn, struct bb__conn_context *contex
     }
     end_look(conn, context);
     if (found == BB_FILE_NONE) return false;
+    if (found == BB_FILE_SHORT) {
+        *next = bb__conn_reject(conn, context, BB_REASON_NO_DESCRIPTOR, 0);
+        return true;
+    }
     *next = respond(conn, context, entry, began);
     return true;
 }

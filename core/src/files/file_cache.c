@@ -6,12 +6,13 @@
 
 /* ---- life ---- */
 
-struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reserve)
+struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reserve, int lent)
 {
     struct bb__file_cache *cache = calloc(1, sizeof *cache);
     if (!cache) return NULL;
     cache->pub = pub;
     cache->reserve = reserve;
+    cache->lent = lent;
     cache->descriptors_max =
         reserve > 0 && reserve / 4 < BB_ENTRIES_MAX ? (unsigned)reserve / 4 : BB_ENTRIES_MAX;
     (void)pthread_mutex_init(&cache->lock, NULL); /* cannot fail for these kinds */
@@ -101,7 +102,7 @@ static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__f
     }
     if (code == BB_EOF && known) forget(cache, known);
     if (code < 0 && stays(known)) code = BB_OK;
-    if (code != BB_OK) return BB_FILE_NONE;
+    if (code != BB_OK) return code == BB_ENOMEM ? BB_FILE_SHORT : BB_FILE_NONE;
     pthread_mutex_lock(&cache->lock);
     bb__file_table_put(cache, *entry);
     pthread_mutex_unlock(&cache->lock);
@@ -145,6 +146,8 @@ find_decoded(struct bb__file_cache *cache, struct bb_slice path, uint64_t now, s
     if (is_valid && kind == BB_ENTRY_FILE) return BB_FILE_FOUND;
     if (kind == BB_ENTRY_ASKED)
         found = BB_FILE_LATER;
+    else if (is_valid && kind == BB_ENTRY_SHORT)
+        found = BB_FILE_SHORT;
     else if (!is_valid)
         found = look(cache, &decoded, known, entry);
     if (known) bb__file_entry_release(known);

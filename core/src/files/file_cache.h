@@ -24,6 +24,7 @@
 struct bb__file_cache {
     const struct bb_public *pub;
     int reserve; /* descriptors from this number on are left to the host; 0: none */
+    int lent;    /* but files may have those below this number while no lower ones are free */
     pthread_mutex_t lock;
     struct bb__dir_tree tree;
     uint64_t roots_change; /* ms, since when the helper reads the names in the roots again; 0: it does not */
@@ -44,9 +45,9 @@ struct bb__file_cache {
     } helper;
 };
 
-/* reserve: as in bb__spool_budget. Reads the names in the directories, so it waits for the disk. Returns NULL
- * when out of memory. pub must outlive the cache. */
-struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reserve);
+/* reserve, lent: as in worker->room; 0: no limit. Reads the names in the directories, so it waits for the
+ * disk. Returns NULL when out of memory. pub must outlive the cache. */
+struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reserve, int lent);
 
 /* Ends the helper. False: a stalled disk blocks it for over a second. Then nothing may be freed. */
 bool bb__file_cache_stop(struct bb__file_cache *cache);
@@ -59,6 +60,7 @@ enum bb__file_found {
     BB_FILE_NONE,  /* the path is no file: the application decides */
     BB_FILE_FOUND, /* the caller calls bb__file_entry_release() later */
     BB_FILE_LATER, /* the helper looks: ask again in some ms */
+    BB_FILE_SHORT, /* there may be a file, but no descriptor or memory for it */
 };
 
 /* How often the helper has answered. After BB_FILE_LATER, another look finds the same until it answers again,
@@ -96,7 +98,8 @@ void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now);
 
 /* In file_find.c: finds what the path stands for. known: the entry that the cache has, or NULL. BB_OK: the
  * caller is a user of *entry, which is `known` if the file has not changed. BB_EOF: no directory has such a
- * name, so there is no entry. BB_AGAIN: BB_FIND_AT_ONCE is not possible; BB_ENOMEM; BB_ESYSTEM with errno. */
+ * name, so there is no entry. BB_AGAIN: BB_FIND_AT_ONCE is not possible. BB_ENOMEM: no memory, or no
+ * descriptor for a file. BB_ESYSTEM: a directory cannot be read, and nothing is known about the path. */
 int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,
                   struct bb__file_entry *known, struct bb__file_entry **entry);
 

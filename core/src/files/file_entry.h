@@ -19,6 +19,7 @@ enum bb__entry_kind {
     BB_ENTRY_NONE,  /* no file */
     BB_ENTRY_FILE,  /* a file; `codings` has at least the identity */
     BB_ENTRY_ASKED, /* the helper looks */
+    BB_ENTRY_SHORT, /* there was no descriptor or memory for it */
 };
 
 /* A file or a variant of it (RFC 9110 3.2). */

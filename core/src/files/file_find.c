@@ -165,11 +165,11 @@ static int read_small(const struct find *find, struct bb__file_entry *entry, str
     return BB_OK;
 }
 
-/* Descriptors from `reserve` on are the application's. */
+/* Descriptors from `reserve` on are the application's, which lends a few. */
 static int make_lower(const struct find *find, struct bb__representation *each)
 {
-    int limit = find->cache->reserve;
-    if (limit == 0 || each->fd < limit) return BB_OK;
+    int limit = find->cache->lent;
+    if (limit == 0 || each->fd < find->cache->reserve) return BB_OK;
     (void)bb__file_cache_give_way(find->cache, bb__clock_ms());
     each->fd = bb__descriptor_move_down(each->fd, limit);
     return each->fd < limit || each->bytes ? BB_OK : (errno = EMFILE, BB_ESYSTEM);
@@ -249,7 +249,7 @@ int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path
     bool is_same = code == BB_OK && !find.made->representations[BB_CODING_IDENTITY].head.data;
     if (code == BB_AGAIN || is_exhausted(code) || is_same) {
         bb__file_entry_release(find.made);
-        if (!is_same) return code;
+        if (!is_same) return code == BB_AGAIN ? BB_AGAIN : BB_ENOMEM;
         bb__file_entry_use(known);
         *entry = known;
         return BB_OK;

@@ -39,8 +39,7 @@ static void look_at_roots(struct bb__file_cache *cache)
     cache->roots_change = 0;
 }
 
-/* An entry that is in the cache no more has no connection that waits, or is asked for again. Without memory
- * or descriptors the application decides. */
+/* An entry that is in the cache no more has no connection that waits, or is asked for again. */
 static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
 {
     struct bb__file_path path = {.len = job->len, .hash = job->hash, .path = "/"};
@@ -56,7 +55,7 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
         bb__file_entry_release(found);
     }
     if (code != BB_OK) {
-        job->kind = BB_ENTRY_NONE;
+        job->kind = code == BB_ENOMEM ? BB_ENTRY_SHORT : BB_ENTRY_NONE;
         job->checked_at = bb__clock_ms();
     }
     bb__file_entry_release(job);

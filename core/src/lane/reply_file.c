@@ -10,9 +10,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Files that only the cache has open make room. */
+static bool may_try_again(const struct bb_lane *lane, int code)
+{
+    return code == BB_ESYSTEM && (errno == EMFILE || errno == ENFILE) && bb__worker_close_files(lane->worker);
+}
+
 int bb_file_open(const struct bb_lane *lane, const char *path, int *fd, uint64_t *size)
 {
-    return bb__file_source_open(path, lane->context.spool_budget->reserve, fd, size);
+    int limit = lane->worker->room.lent, code = bb__file_source_open(path, limit, fd, size);
+    return may_try_again(lane, code) ? bb__file_source_open(path, limit, fd, size) : code;
 }
 
 bool bb_reply_takes_file(const struct bb_lane *lane, uint64_t size)
@@ -155,8 +162,10 @@ static int open_file(const struct bb_lane *lane, struct bb_slice named, bool is_
     if (!(is_uri ? decode(named, path) : copy(named, path)) ||
         !find_place(lane->worker->settings.x_sendfile, path, is_uri, &place))
         return BB_ESYSTEM;
-    return bb__file_source_open_below(place.directory, place.below, lane->context.spool_budget->reserve, fd,
-                                      size, elsewhere);
+    int limit = lane->worker->room.lent;
+    int code = bb__file_source_open_below(place.directory, place.below, limit, fd, size, elsewhere);
+    if (!may_try_again(lane, code)) return code;
+    return bb__file_source_open_below(place.directory, place.below, limit, fd, size, elsewhere);
 }
 
 /* ---- a file that is not sent ---- */

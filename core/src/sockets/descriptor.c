@@ -33,7 +33,7 @@ int bb__descriptor_move_down(int fd, int limit)
 {
     int lower = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (lower < 0) return fd;
-    bool is_better = lower < limit;
+    bool is_better = lower < limit && lower < fd;
     (void)close(is_better ? fd : lower);
     return is_better ? lower : fd;
 }

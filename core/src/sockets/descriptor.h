@@ -15,8 +15,8 @@ int bb__descriptor_prepare_or_close(int fd);
  * changed. */
 bool bb__descriptor_replace(int fd, int source);
 
-/* If a number below `limit` is free, moves the descriptor to the lowest one. Returns its number, which is fd
- * if it was not moved. It becomes close-on-exec. */
+/* If a lower number, which is also below `limit`, is free, moves the descriptor to the lowest one. Returns
+ * its number, which is fd if it was not moved. It becomes close-on-exec. */
 int bb__descriptor_move_down(int fd, int limit);
 
 #endif

@@ -38,21 +38,21 @@ static int fail(int fd, int error)
     return -1;
 }
 
-static int check(int fd, const struct stat *status, int reserve, uint64_t *size)
+static int check(int fd, const struct stat *status, int limit, uint64_t *size)
 {
-    if (fd >= 0 && reserve > 0 && fd >= reserve) fd = fail(fd, EMFILE);
+    if (fd >= 0 && limit > 0 && fd >= limit) fd = fail(fd, EMFILE);
     if (fd >= 0 && !S_ISREG(status->st_mode)) fd = fail(fd, EINVAL);
     if (fd < 0) return BB_ESYSTEM;
     *size = (uint64_t)status->st_size;
     return BB_OK;
 }
 
-int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size)
+int bb__file_source_open(const char *path, int limit, int *fd, uint64_t *size)
 {
     struct stat status;
     *fd = open(path, HOW);
     if (*fd >= 0 && fstat(*fd, &status) != 0) *fd = fail(*fd, errno);
-    return check(*fd, &status, reserve, size);
+    return check(*fd, &status, limit, size);
 }
 
 /* ---- opening below a directory ---- */
@@ -203,12 +203,12 @@ static int open_below(const char *directory, const char *below, struct stat *sta
 
 #endif
 
-int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd, uint64_t *size,
+int bb__file_source_open_below(const char *directory, const char *below, int limit, int *fd, uint64_t *size,
                                bool *elsewhere)
 {
     struct stat status;
     *fd = open_below(directory, below, &status, elsewhere);
-    return check(*fd, &status, reserve, size);
+    return check(*fd, &status, limit, size);
 }
 
 /* ---- reading and sending ---- */

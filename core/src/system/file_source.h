@@ -12,10 +12,10 @@
  * than it needs to read so many bytes. */
 #define BB_FILE_SLICE (512 * 1024)
 
-/* Opens a regular file for reading. A FIFO or a device never blocks the call. reserve: see
- * bb__spool_budget; 0: none. BB_OK; BB_ESYSTEM with errno: EINVAL if the file is not regular, EMFILE if only
- * the last descriptors are free. The caller owns *fd. */
-int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size);
+/* Opens a regular file for reading. A FIFO or a device never blocks the call. limit: the
+ * descriptor must be below it; 0: none. BB_OK; BB_ESYSTEM with errno: EINVAL if the file is not regular,
+ * EMFILE if no such descriptor is free. The caller owns *fd. */
+int bb__file_source_open(const char *path, int limit, int *fd, uint64_t *size);
 
 /* As bb__file_source_open(), for a file that must be in `directory` or below it, also after all symbolic
  * links were followed. `directory` may itself be a symbolic link. below: the rest of the path, relative to
@@ -24,7 +24,7 @@ int bb__file_source_open(const char *path, int reserve, int *fd, uint64_t *size)
  * so the client must not learn it. Linux: without /proc, a path that leaves the directory and leads back is
  * outside, and before Linux 5.6 each path is. Other systems: each directory on the way must be readable if
  * the system has no O_SEARCH. */
-int bb__file_source_open_below(const char *directory, const char *below, int reserve, int *fd, uint64_t *size,
+int bb__file_source_open_below(const char *directory, const char *below, int limit, int *fd, uint64_t *size,
                                bool *elsewhere);
 
 /* Reads len bytes to `to` without waiting for the disk. False: some of the bytes are not in the page cache,

@@ -107,6 +107,7 @@ struct bb_worker {
 
     struct {                              /* how many connections the worker may have */
         int reserve;                      /* descriptors from this number on are left to the host */
+        int lent;                         /* but files that are sent may have those below this number */
         atomic_uint_fast64_t fits;        /* connections whose descriptors stay below `reserve`; 0: unknown */
         atomic_uint_fast64_t limit;       /* minimum of max_connections and `fits`; UINT64_MAX: no limit */
         atomic_uint_fast64_t connections; /* connections of all lanes */

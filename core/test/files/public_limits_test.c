@@ -24,7 +24,7 @@ static int begin(void **state)
 static void serve(void)
 {
     open_public(public_dir, "");
-    cache = bb__file_cache_new(public_files, 0);
+    cache = bb__file_cache_new(public_files, 0, 0);
     assert_non_null(cache);
 }
 

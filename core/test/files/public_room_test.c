@@ -1,5 +1,5 @@
-/* public_room_test.c: files of `public` while descriptors or places for connections run out. The files make
- * room for connections. The clock stands still until the test moves it. */
+/* public_room_test.c: files of `public` while descriptors run out. The files make room for connections. The
+ * clock stands still until the test moves it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,16 +7,13 @@
 
 #include <cmocka.h>
 
-#include "files/public_dir.h"
+#include "files/public_letters.h"
 #include "files/slow_disk.h"
-#include "support/client.h"
 #include "support/fake_clock.h"
 #include "support/few_descriptors.h"
 
-#define GET(path)  "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define LARGE      (BB_FILE_SMALL + 1)
-#define VERY_LARGE (8 << 20) /* the kernel buffers only a part of it */
-#define MORE       31        /* descriptors that the process may open */
+#define MORE       31 /* descriptors that the process may open */
 #define FILES      20
 #define MANY_FILES 300
 
@@ -70,14 +67,6 @@ static int end(void **state)
     unlimit_descriptors();
     remove_public_dir();
     return 0;
-}
-
-static void assert_letters(struct client *client, size_t len)
-{
-    assert_true(client_read(client, true));
-    assert_int_equal(client->status, 200);
-    assert_int_equal(bb__buf_len(&client->body), len + 1);
-    assert_int_equal(bb__buf_bytes(&client->body)[len - 1], 'a' + (len - 1) % 26);
 }
 
 static void get_large(struct client *client, int number)
@@ -227,11 +216,84 @@ static void test_a_file_in_the_reserve(void **state)
     assert_int_equal(cache()->descriptors, 0);
     leave(count, fds);
     count = occupy_until(host->worker->room.reserve, fds);
-    client_say(client, GET("/1"));
-    assert_response(client, 200, "GET /1 ");
-    leave(count, fds);
     get_large(client, 1);
+    leave(count, fds);
+    assert_int_equal(host->served, 1);
     client_free(client);
+}
+
+/* A file in use has the descriptors that the host lends. The host has the others for itself. */
+static void test_all_descriptors_are_lent(void **state)
+{
+    int fds[64];
+    (void)state;
+    struct client *slow = client_new(host), *other = client_new(host),
+                  *client = client_new_saying(host, GET("/app"));
+    assert_response(client, 200, "GET /app ");
+    host_settle(host);
+    int count = occupy_until(host->worker->room.reserve, fds);
+    for (int i = host->worker->room.reserve + 1; i < host->worker->room.lent; i++) fds[count++] = dup(0);
+    client_say(slow, GET("/large"));
+    host_settle(host);
+    client_say(client, GET("/1"));
+    assert_response(client, 503, NULL);
+    fds[count++] = dup(0);
+    assert_true(fds[count - 1] >= 0);
+    assert_letters(slow, VERY_LARGE);
+    get_large(other, 1);
+    assert_int_equal(host->served, 1);
+    leave(count, fds);
+    client_free(other);
+    client_free(client);
+    client_free(slow);
+}
+
+/* The helper has found it. After a second it looks again. */
+static void test_the_helper_has_no_descriptor(void **state)
+{
+    int fds[64];
+    (void)state;
+    struct client *client = client_new_saying(host, GET("/app")), *other = client_new(host);
+    assert_response(client, 200, "GET /app ");
+    slow_disk.unknown = true;
+    int count = occupy_until(host->worker->room.lent, fds);
+    client_say(client, GET("/1"));
+    turn_until_answered(host, client);
+    assert_response(client, 503, NULL);
+    leave(count, fds);
+    client_say(other, GET("/1"));
+    assert_response(other, 503, NULL);
+    client_free(other);
+    fake_clock_advance(BB_FILE_VALID);
+    other = client_new_saying(host, GET("/1"));
+    turn_until_answered(host, other);
+    slow_disk.unknown = false;
+    assert_letters(other, LARGE);
+    client_free(other);
+    client_free(client);
+}
+
+/* The application names the file. Files of the cache make room for it. */
+static void test_a_file_of_the_application(void **state)
+{
+    int fds[64], fd;
+    char name[PATH_MAX];
+    uint64_t size;
+    (void)state;
+    (void)snprintf(name, sizeof name, "%s/1", public_dir);
+    fill_cache();
+    int count = occupy_until(host->worker->room.lent, fds);
+    assert_int_equal(bb_file_open(host->lane, name, &fd, &size), BB_OK);
+    assert_int_equal(cache()->descriptors, 0);
+    close(fd);
+    leave(count, fds);
+    count = occupy_until(host->worker->room.lent, fds);
+    assert_int_equal(bb_file_open(host->lane, name, &fd, &size), BB_ESYSTEM);
+    leave(count, fds);
+    count = occupy_until(host->worker->room.reserve, fds);
+    assert_int_equal(bb_file_open(host->lane, name, &fd, &size), BB_OK);
+    close(fd);
+    leave(count, fds);
 }
 
 static void test_a_file_in_use_stays_open(void **state)
@@ -260,68 +322,6 @@ static void test_the_cache_keeps_descriptors_again(void **state)
     client_free(client);
 }
 
-/* ---- places for connections ---- */
-
-static struct client *crowd[18];
-
-static int begin_crowded(void **state)
-{
-    (void)state;
-    struct bb_settings settings = host_settings();
-    settings.max_connections = 1;
-    make_public_dir();
-    write_public_at("large", NULL, VERY_LARGE, OLD_TIME);
-    serve(&settings);
-    for (size_t i = 0; i < sizeof crowd / sizeof *crowd; i++) crowd[i] = client_new(host);
-    host_settle(host);
-    return 0;
-}
-
-static int end_crowded(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof crowd / sizeof *crowd; i++) client_free(crowd[i]);
-    host_leave_public(host);
-    remove_public_dir();
-    return 0;
-}
-
-/* Returns a client that is accepted after the crowd. */
-static struct client *join_crowd(const char *request)
-{
-    struct client *client = client_new_saying(host, request);
-    fake_clock_advance(BB_PAUSE_TIME);
-    host_settle(host);
-    assert_true(host_connections(host) > 17); /* so many above max_connections get no place at once */
-    return client;
-}
-
-/* The connection is no incomplete request, so it is not rejected. Its second request gets no response. */
-static void test_a_file_on_its_way(void **state)
-{
-    (void)state;
-    struct client *client = join_crowd(GET("/large") GET("/large"));
-    assert_letters(client, VERY_LARGE);
-    assert_string_equal(client_field(client, "Connection"), "close");
-    assert_end(client);
-    client_free(client);
-}
-
-static void test_a_file_that_the_disk_looks_for(void **state)
-{
-    (void)state;
-    slow_disk.unknown = true;
-    struct client *client = join_crowd(GET("/large"));
-    while (!client_receive(client)) {
-        host_turn(host);
-        usleep(1000);
-        fake_clock_advance(1);
-    }
-    slow_disk.unknown = false;
-    assert_letters(client, VERY_LARGE);
-    client_free(client);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,10 +331,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_accept_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_the_shared_queue_gets_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_the_reserve, begin, end),
+        cmocka_unit_test_setup_teardown(test_all_descriptors_are_lent, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_helper_has_no_descriptor, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_file_of_the_application, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_stays_open, begin, end),
         cmocka_unit_test_setup_teardown(test_the_cache_keeps_descriptors_again, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_file_on_its_way, begin_crowded, end_crowded),
-        cmocka_unit_test_setup_teardown(test_a_file_that_the_disk_looks_for, begin_crowded, end_crowded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
