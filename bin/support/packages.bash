@@ -71,6 +71,7 @@ need_for_testing() {
   need chromium has chromium
   need libsqlite3-dev has_header sqlite3.h
   need libssl-dev has_header openssl/ssl.h
+  need libfuse3-dev has_header fuse3/fuse.h
   need tzdata test -e /usr/share/zoneinfo/UTC
   need_for_perl
   need_for_arm64

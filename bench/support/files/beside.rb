@@ -13,14 +13,16 @@ module Bench
     # What files and the application cost each other, with one worker of one thread over TCP:
     #
     # - the rate of a file of 1 KiB while the only thread of the application hangs, beside the rate while it is idle;
-    # - rate, p99 and CPU time of hello world while 200 slow clients load a file of 100 MiB, beside those without them.
+    # - rate, p99 and CPU time of hello world while 200 slow clients load a file of 100 MiB, beside those without them;
+    #   p99 also at half of that rate, where a request seldom waits for another one.
     #
     # Each pair alternates; the figures are medians.
     class Beside
       APP = File.join(Commands::APPS, "hangs.ru")
       CONNECTIONS = 16
       SLOW = 200
-      PAUSE = 0.1 # seconds between two reads of the slow clients
+      TURN = 0.1 # seconds in which each slow client reads once
+      AT_ONCE = 5 # slow clients that read at the same time; all 200 at once would delay the load tool by milliseconds
       SETTLE = 1 # seconds; the socket buffers of the slow clients are full then
       PART = 4096 # bytes that a slow client reads at once
       SECONDS = 2
@@ -56,11 +58,19 @@ module Bench
         puts format("%12.0f %12.0f   %.1f %%", idle, hangs, 100 * hangs / idle)
         puts "", "hello world, requests per second, p99 in us, CPU us of the server per request:",
              "alone, beside #{SLOW} slow clients of 100 MiB (on the load tool's processor)"
-        results = Array.new(@rounds) { [load("/"), beside_slow_clients { load("/") }] }.transpose
-        %i[rate p99 cpu].each do |figure|
-          alone, beside = results.map { |all| Bench.median(all.map { |result| send(figure, result) }) }
-          puts format("%12.1f %12.1f   %.1f %%", alone, beside, 100 * beside / alone)
-        end
+        results = beside_and_alone { load("/") }
+        %i[rate p99 cpu].each { |figure| print_medians(results, figure) }
+        half = (rate(results.first.first) / 2).to_i
+        puts "p99 in us at #{half} requests per second:"
+        print_medians(beside_and_alone { load("/", "--poisson", "--rate", half) }, :p99)
+      end
+
+      # [results alone, results beside the slow clients]
+      def beside_and_alone(&load) = Array.new(@rounds) { [load.call, beside_slow_clients(&load)] }.transpose
+
+      def print_medians(results, figure)
+        alone, beside = results.map { |all| Bench.median(all.map { |result| send(figure, result) }) }
+        puts format("%12.1f %12.1f   %.1f %%", alone, beside, 100 * beside / alone)
       end
 
       # The medians of both.
@@ -69,9 +79,9 @@ module Bench
       end
 
       # [Load::Result, CPU nanoseconds of the server]
-      def load(path)
+      def load(path, *arguments)
         before = @group.cpu_ns
-        [Load.run(@address, "-c", CONNECTIONS, "-d", SECONDS, path: path), @group.cpu_ns - before]
+        [Load.run(@address, "-c", CONNECTIONS, "-d", SECONDS, *arguments, path: path), @group.cpu_ns - before]
       end
 
       def file_rate = rate(load("/1k.js"))
@@ -88,20 +98,21 @@ module Bench
       end
 
       def beside_slow_clients
-        sockets = Array.new(SLOW) { connect("GET /100m.bin HTTP/1.1\r\nHost: x\r\n\r\n", receive: PART) }
-        ends = false
-        reader = Thread.new do
-          until ends
-            sockets.each { |socket| socket.read_nonblock(PART, exception: false) }
-            sleep PAUSE
-          end
-        end
+        pid = fork { load_slowly }
+        system("chrt", "-a", "-i", "-p", "0", pid.to_s)
         sleep SETTLE
         yield
       ensure
-        ends = true
-        reader&.join
-        sockets&.each(&:close)
+        Process.kill(:KILL, pid)
+        Process.wait(pid)
+      end
+
+      def load_slowly
+        sockets = Array.new(SLOW) { connect("GET /100m.bin HTTP/1.1\r\nHost: x\r\n\r\n", receive: PART) }
+        sockets.cycle.each_slice(AT_ONCE) do |some|
+          some.each { |socket| socket.read_nonblock(PART, exception: false) }
+          sleep TURN * AT_ONCE / SLOW
+        end
       end
 
       # receive: bytes of the socket's buffer.
