@@ -98,7 +98,7 @@ struct bb__conn {
     struct bb__conn_file *file;        /* the rest of the response, which follows those bytes; NULL: none */
     uint64_t served;                   /* complete requests so far */
     uint64_t linger_began, look_since; /* ms, when LINGER or LOOK began */
-    unsigned look_answers;             /* bb__file_cache_answers() at the last look */
+    unsigned look_answers; /* bb__file_cache_answers() at the last look; before it, to look soon */
 
     struct {
         size_t len;    /* bytes of the current request's head */

@@ -65,8 +65,7 @@ static enum bb__conn_next await_look(struct bb__conn *conn, struct bb__conn_cont
 
 bool bb__conn_is_answered(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_next *next)
 {
-    bool is_early = bb__elapsed(context->now, conn->look_since) <= 2 * BB_ROOTS_WAIT;
-    if (is_early || conn->look_answers != bb__file_cache_answers(context->files)) return true;
+    if (conn->look_answers != bb__file_cache_answers(context->files)) return true;
     *next = await_look(conn, context);
     return false;
 }
@@ -245,8 +244,8 @@ bool bb__conn_send_public(struct bb__conn *conn, struct bb__conn_context *contex
     uint64_t began = context->log && context->log->format->wants_clock ? bb__clock_us() : 0;
     unsigned answers = bb__file_cache_answers(context->files);
     enum bb__file_found found = bb__file_cache_find(context->files, context->head.path, context->now, &entry);
-    if (found == BB_FILE_LATER) {
-        conn->look_answers = answers;
+    if (found == BB_FILE_LATER || found == BB_FILE_SOON) {
+        conn->look_answers = found == BB_FILE_SOON ? answers - 1 : answers;
         *next = await_look(conn, context);
         return true;
     }

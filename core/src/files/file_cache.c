@@ -120,7 +120,7 @@ static enum bb__file_found may_have(struct bb__file_cache *cache, struct bb_slic
     bool waits = cache->roots_change > 0 && bb__elapsed(now, cache->roots_change) < BB_ROOTS_WAIT;
     bool may = !first.is_plain || bb__dir_tree_may_have(&cache->tree, &first);
     pthread_mutex_unlock(&cache->lock);
-    return waits ? BB_FILE_LATER : may ? BB_FILE_FOUND : BB_FILE_NONE;
+    return waits ? BB_FILE_SOON : may ? BB_FILE_FOUND : BB_FILE_NONE;
 }
 
 /* Not inlined, because most requests need no room for a path. */

@@ -59,12 +59,13 @@ void bb__file_cache_free(struct bb__file_cache *cache, bool is_child);
 enum bb__file_found {
     BB_FILE_NONE,  /* the path is no file: the application decides */
     BB_FILE_FOUND, /* the caller calls bb__file_entry_release() later */
-    BB_FILE_LATER, /* the helper looks: ask again in some ms */
+    BB_FILE_LATER, /* the helper looks: ask again when it has answered */
+    BB_FILE_SOON,  /* the names in the roots are read: ask again in some ms, at most for BB_ROOTS_WAIT */
     BB_FILE_SHORT, /* there may be a file, but no descriptor or memory for it */
 };
 
-/* How often the helper has answered. After BB_FILE_LATER, another look finds the same until it answers again,
- * or until BB_ROOTS_WAIT is over. Read it before the look. */
+/* How often the helper has answered. After BB_FILE_LATER, another look finds the same until it answers again.
+ * Read it before the look. */
 static inline unsigned bb__file_cache_answers(struct bb__file_cache *cache)
 {
     return atomic_load_explicit(&cache->helper.answers, memory_order_acquire);

@@ -43,8 +43,9 @@ static struct bb__file_entry *look_up(const char *path)
 {
     struct bb__file_entry *entry;
     enum bb__file_found found;
-    while ((found = bb__file_cache_find(cache, (struct bb_slice){path, strlen(path)}, bb__clock_ms(),
-                                        &entry)) == BB_FILE_LATER)
+    const struct bb_slice slice = {path, strlen(path)};
+    while ((found = bb__file_cache_find(cache, slice, bb__clock_ms(), &entry)) == BB_FILE_LATER ||
+           found == BB_FILE_SOON)
         sched_yield();
     return found == BB_FILE_FOUND ? entry : NULL;
 }

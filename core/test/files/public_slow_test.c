@@ -329,7 +329,6 @@ static void test_descriptors_are_scarce(void **state)
     client_free(client);
 }
 
-/* Requests for many paths do not fill the memory while the disk hangs. */
 /* DIR has changed, and the disk hangs. Requests wait only for a moment. */
 static void test_the_names_cannot_be_read(void **state)
 {
@@ -355,6 +354,7 @@ static void test_the_names_cannot_be_read(void **state)
     client_free(client);
 }
 
+/* Requests for many paths do not fill the memory while the disk hangs. */
 static void test_the_jobs_have_a_limit(void **state)
 {
     enum { PATHS = 2 * BB_ENTRIES_MAX };
