@@ -8,9 +8,17 @@
 
 /* ---- parts of a step ---- */
 
+/* Whether the connection stays in the ready list, because the shared queue is full. Such connections are not
+ * read, because there may be thousands of them. A pipelined request is read, because it may be for a file or
+ * a probe, to which the core itself responds. */
+static bool has_to_stay(struct bb_lane *lane, const struct bb__conn *conn)
+{
+    return lane->set.shared_queue_is_full && (conn->state != BB_CONN_HEAD || bb__io_is_wanted(lane));
+}
+
 /* Passes on the connections of the ready list, each only once, because a connection may return to the end of
  * the list. When the shared queue is full, the remaining connections move to the end of the list, in their
- * order. They are not read, because there may be thousands of them. */
+ * order. */
 static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
 {
     struct bb__conn_set *set = &lane->set;
@@ -20,7 +28,7 @@ static void pass_ready(struct bb__io_thread *io, struct bb_lane *lane)
         struct bb__conn *conn = bb__conn_set_take_ready(set);
         bool was_last = conn == last;
         enum bb__conn_next next =
-            set->shared_queue_is_full ? BB_CONN_AGAIN : bb__conn_resume(conn, &io->context);
+            has_to_stay(lane, conn) ? BB_CONN_AGAIN : bb__conn_resume(conn, &io->context);
         bb__io_settle(io, lane, conn, next);
         if (was_last) return;
     }

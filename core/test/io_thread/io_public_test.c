@@ -181,6 +181,30 @@ static void test_pipelined_requests(void **state)
     end(&rush, 2);
 }
 
+/* A request of another client waits in the set, because the shared queue is full. */
+static void test_the_shared_queue_is_full(void **state)
+{
+    static const struct iovec word = {(char *)"", 1};
+    char response[2048];
+    (void)state;
+    begin_lanes(1);
+    int fd = connect_early(&rush), waits = connect_early(&rush);
+    block_all(&rush);
+    while (bb__shared_queue_send(&rush.lanes.worker->shared.queue, 0, &word, 1, NULL, 0) == BB_OK) continue;
+    say(waits, GET("/app"));
+    say(fd, GET("/a") GET("/d/a") GET("/a") GET("/d/a"));
+    for (int i = 0; i < 2; i++) {
+        read_until(fd, "\r\n\r\nother", response, sizeof response);
+        assert_non_null(strstr(response, "\r\n\r\nfileHTTP/1.1 200 OK\r\n"));
+    }
+    assert_true(is_silent(waits));
+    unblock_all(&rush);
+    assert_true(lanes_read(waits, "/app 0"));
+    close(fd);
+    close(waits);
+    end(&rush, 3);
+}
+
 /* The lanes go on while the file is on its way. */
 static void test_a_lane_takes_its_set_back(void **state)
 {
@@ -258,10 +282,15 @@ static void test_drain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_kept_connection),  cmocka_unit_test(test_new_connections),
-        cmocka_unit_test(test_one_lane),           cmocka_unit_test(test_no_scoreboard),
-        cmocka_unit_test(test_pipelined_requests), cmocka_unit_test(test_a_lane_takes_its_set_back),
-        cmocka_unit_test(test_a_slow_disk),        cmocka_unit_test(test_drain),
+        cmocka_unit_test(test_a_kept_connection),
+        cmocka_unit_test(test_new_connections),
+        cmocka_unit_test(test_one_lane),
+        cmocka_unit_test(test_no_scoreboard),
+        cmocka_unit_test(test_pipelined_requests),
+        cmocka_unit_test(test_the_shared_queue_is_full),
+        cmocka_unit_test(test_a_lane_takes_its_set_back),
+        cmocka_unit_test(test_a_slow_disk),
+        cmocka_unit_test(test_drain),
     };
     return cmocka_run_group_tests_name("io_public", tests, make_files, remove_files);
 }
