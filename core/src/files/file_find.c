@@ -36,6 +36,14 @@ static bool must_ask(const struct find *find)
     return find->mode == BB_FIND_AT_ONCE && mode_for(find) == BB_FIND_WAITING;
 }
 
+/* code: of an open that may have failed for want of descriptors, with errno. True: the cache has closed some,
+ * so try again. */
+static bool has_made_room(const struct find *find, int code)
+{
+    bool exhausted = code == BB_ESYSTEM && (errno == EMFILE || errno == ENFILE);
+    return exhausted && bb__file_cache_give_way(find->cache, bb__clock_ms());
+}
+
 /* ---- the directories ---- */
 
 static int look_at_directory(const struct find *find, const char *path, size_t len)
@@ -50,7 +58,9 @@ static int look_at_directory(const struct find *find, const char *path, size_t l
     const struct bb__file_stamp *known = bb__dir_tree_known(&cache->tree, find->root, path, len);
     if (known) stamp = *known;
     pthread_mutex_unlock(&cache->lock);
-    int code = bb__dir_look(root_fd(find), name, mode_for(find), known ? &stamp : NULL, &look);
+    const struct bb__file_stamp *before = known ? &stamp : NULL;
+    int code = bb__dir_look(root_fd(find), name, mode_for(find), before, &look);
+    if (has_made_room(find, code)) code = bb__dir_look(root_fd(find), name, mode_for(find), before, &look);
     if (code != BB_OK) return code;
     pthread_mutex_lock(&cache->lock);
     code = bb__dir_tree_put(&cache->tree, find->root, path, len, &look, find->real_now, bb__clock_ms());
@@ -102,8 +112,7 @@ static int open_file(const struct find *find, const char *name, struct bb__repre
 {
     if (must_ask(find)) return BB_AGAIN;
     int code = bb__file_open_at(root_fd(find), name, mode_for(find), &each->fd, &each->stamp);
-    bool exhausted = code == BB_ESYSTEM && (errno == EMFILE || errno == ENFILE);
-    if (!exhausted || !bb__file_cache_give_way(find->cache, bb__clock_ms())) return code;
+    if (!has_made_room(find, code)) return code;
     return bb__file_open_at(root_fd(find), name, mode_for(find), &each->fd, &each->stamp);
 }
 

@@ -43,6 +43,8 @@ static int begin_with(int files)
     make_public_dir();
     for (int i = 0; i < files; i++) write_large(i);
     write_public_at("large", NULL, VERY_LARGE, OLD_TIME);
+    make_public_subdir("d");
+    write_public("d/a", "d/a");
     limit_descriptors(MORE);
     serve(&settings);
     return 0;
@@ -222,6 +224,22 @@ static void test_a_file_in_the_reserve(void **state)
     client_free(client);
 }
 
+/* No descriptor at all is left for a directory that nobody has asked for yet. */
+static void test_a_directory_without_descriptors(void **state)
+{
+    int fds[64];
+    (void)state;
+    fill_cache();
+    struct client *client = client_new_saying(host, GET("/app"));
+    assert_response(client, 200, "GET /app ");
+    int count = occupy_until(INT32_MAX, fds);
+    client_say(client, GET("/d/a"));
+    turn_until_answered(host, client);
+    assert_response(client, 200, "d/a");
+    leave(count, fds);
+    client_free(client);
+}
+
 /* A file in use has the descriptors that the host lends. The host has the others for itself. */
 static void test_all_descriptors_are_lent(void **state)
 {
@@ -331,6 +349,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_accept_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_the_shared_queue_gets_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_the_reserve, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_directory_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_all_descriptors_are_lent, begin, end),
         cmocka_unit_test_setup_teardown(test_the_helper_has_no_descriptor, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_of_the_application, begin, end),
