@@ -77,6 +77,7 @@ void bb__conn_log_file(const struct bb__conn *conn, struct bb__conn_context *con
     entry.body_length = body_length;
     if (began > 0) {
         entry.duration = bb__elapsed(bb__clock_us(), began);
+        entry.time = entry.time > entry.duration ? entry.time - entry.duration : 0;
         entry.queued = 0;
     }
     if (log->format->response_count > 0) bb__log_keep(log->format, &log->response, head.at, head.len);

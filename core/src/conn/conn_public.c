@@ -237,11 +237,20 @@ respond(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file
     return next;
 }
 
+/* When the request came, in us; 0: the access log does not need it. The time of a wait for the disk is known
+ * in ms. */
+static uint64_t time_of(const struct bb__conn *conn, const struct bb__conn_context *context)
+{
+    if (!context->log) return 0;
+    if (conn->state == BB_CONN_LOOK) return conn->look_since * 1000;
+    return context->log->format->wants_clock ? bb__clock_us() : 0;
+}
+
 bool bb__conn_send_public(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_next *next)
 {
     struct bb__file_entry *entry;
     if (!may_be_file(&context->head)) return false;
-    uint64_t began = context->log && context->log->format->wants_clock ? bb__clock_us() : 0;
+    uint64_t began = time_of(conn, context);
     unsigned answers = bb__file_cache_answers(context->files);
     enum bb__file_found found = bb__file_cache_find(context->files, context->head.path, context->now, &entry);
     if (found == BB_FILE_LATER || found == BB_FILE_SOON) {
