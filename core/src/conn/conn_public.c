@@ -70,13 +70,21 @@ bool bb__conn_is_answered(struct bb__conn *conn, struct bb__conn_context *contex
     return false;
 }
 
+/* The wait for the disk is no wait for a lane. A request that has come through the shared queue has waited
+ * for a lane before. */
+static void excuse_look(struct bb__conn *conn)
+{
+    uint64_t *ready_at = &conn->wait.ready_at;
+    if (*ready_at > 0) *ready_at = bb__excused(*ready_at, conn->look_since * 1000, bb__clock_us());
+}
+
 static void end_look(struct bb__conn *conn, struct bb__conn_context *context)
 {
     if (conn->state != BB_CONN_LOOK) return;
     bb__timeout_clear(context->timeouts, &conn->timeout);
     conn->state = BB_CONN_HEAD;
     conn->want = BB_INTEREST_READ;
-    conn->wait.ready_at = 0; /* only from now on the request waits for a lane */
+    excuse_look(conn);
 }
 
 /* ---- the head ---- */

@@ -1,5 +1,6 @@
 /* public_moved_test.c: a request that comes from another worker. During a deploy the sender may have other
  * files of `public`, or none, so the receiver looks for the file itself. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 
 #include "conn/conn_transfer_case.h"
 #include "files/public_dir.h"
-#include "support/fake_clock.h"
+#include "support/fake_micros.h"
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -22,6 +23,7 @@ static int begin_public(void **state)
     struct bb_settings settings;
     (void)state;
     make_public_dir();
+    make_public_subdir("d");
     write_public("a", "the file");
     bb_settings_init(&settings);
     strcpy(settings.public, public_dir);
@@ -80,12 +82,44 @@ static void test_a_request_with_a_body(void **state)
     assert_int_equal(move->conn->served, 1);
 }
 
+static enum bb__conn_next await_helper(void)
+{
+    struct bb__conn_context *context = &move->to.context;
+    enum bb__conn_next next = BB_CONN_WAIT;
+    while (next == BB_CONN_WAIT) {
+        sched_yield();
+        fake_clock_advance(BB_DISK_TICK);
+        context->now = fake_clock;
+        if (bb__timeout_take_due(&move->to.timeouts, fake_clock))
+            next = bb__conn_on_timeout(move->conn, context);
+    }
+    return next;
+}
+
+/* The request has waited for a lane before the receiver has to wait for the disk, which does not count. */
+static void test_the_receiver_waits_for_the_disk(void **state)
+{
+    (void)state;
+    say_text(move, GET("/d/b"), BB_CONN_REQUEST);
+    move->conn->wait.ready_at = fake_clock * 1000;
+    fake_clock_advance(200);
+    move_it(move);
+    move->to.context.now = fake_clock;
+    assert_int_equal(bb__conn_resume(move->conn, &move->to.context), BB_CONN_WAIT);
+    assert_int_equal(move->conn->state, BB_CONN_LOOK);
+    assert_int_equal(await_helper(), BB_CONN_REQUEST);
+    assert_int_equal(move->conn->state, BB_CONN_SERVED);
+    assert_int_equal(move->conn->served, 1);
+    assert_int_equal(fake_clock * 1000 - move->conn->wait.ready_at, 200 * 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_receiver_sends_its_file, begin_public, end_public),
         cmocka_unit_test_setup_teardown(test_what_is_no_file_is_the_hosts, begin_public, end_public),
         cmocka_unit_test_setup_teardown(test_a_request_with_a_body, begin_public, end_public),
+        cmocka_unit_test_setup_teardown(test_the_receiver_waits_for_the_disk, begin_public, end_public),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
