@@ -14,7 +14,8 @@ static int sooner(int wait, int other)
 static int wait_time(struct bb_lane *lane)
 {
     uint64_t now = bb__clock_ms();
-    int wait = lane->pick.pauses ? 0 : bb__timeout_wait(&lane->set.timeouts, now);
+    bool has_more = lane->pick.pauses || lane->set.ready_first;
+    int wait = has_more ? 0 : bb__timeout_wait(&lane->set.timeouts, now);
     if (lane->accept.paused) {
         uint64_t resume = bb__lane_resumes(lane);
         wait = sooner(wait, resume > now ? (int)(resume - now) : 0);
@@ -93,6 +94,7 @@ int bb_lane_wait(struct bb_lane *lane)
         bb__lane_await_set(lane);
         return BB_OK;
     }
+    bb__lane_keep_again(lane); /* the host waits once more before it takes the request that was found */
     if (atomic_load_explicit(&lane->intake.unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
     bb__conn_set_show(&lane->set, lane->context.counts.own);
     bb__sample_settle(&lane->sample);

@@ -73,10 +73,36 @@ static void test_the_names_and_another_job_hang(void **state)
     client_free(other);
 }
 
+/* The lane has found a request while it sent files. It keeps the request until the host asks for it. */
+static void test_the_host_waits_twice(void **state)
+{
+    const struct bb_request *request;
+    (void)state;
+    struct client *other = client_new(host), *third = client_new(host);
+    client_say(client, GET("/a"));
+    host_settle(host);
+    assert_response(client, 200, "a");
+    client_say(client, GET("/a"));
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    assert_int_equal(bb_lane_next(host->lane, &request), BB_AGAIN);
+    client_say(other, GET("/1"));
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    client_say(third, GET("/2"));
+    assert_int_equal(bb_lane_wait(host->lane), BB_OK);
+    assert_response(client, 200, "a");
+    host_settle(host);
+    assert_true(client_receive(other));
+    assert_response(other, 200, "GET /1 ");
+    assert_response(third, 200, "GET /2 ");
+    client_free(other);
+    client_free(third);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_names_and_another_job_hang, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_host_waits_twice, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
