@@ -34,6 +34,8 @@ static int end(void **state)
     assert_true(bb__file_cache_stop(cache));
     bb__file_cache_free(cache, false);
     bb_public_free(public_files);
+    cache = NULL; /* the next test may be left out */
+    public_files = NULL;
     remove_public_dir();
     return 0;
 }
