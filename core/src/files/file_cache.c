@@ -75,12 +75,14 @@ static void forget(struct bb__file_cache *cache, struct bb__file_entry *known)
     pthread_mutex_unlock(&cache->lock);
 }
 
-/* No descriptors or no memory are left: what the last look has found is better than the application's 404. */
-static bool stays(struct bb__file_entry *known)
+/* Makes an entry for the helper. It keeps the known file, which may not have changed. */
+static struct bb__file_entry *new_asked(const struct bb__file_path *path, struct bb__file_entry *known)
 {
-    if (!known || known->kind != BB_ENTRY_FILE || !bb__file_entry_is_unchanged(known)) return false;
+    struct bb__file_entry *asked = bb__file_entry_new(path, BB_ENTRY_ASKED);
+    if (!asked || !known || known->kind != BB_ENTRY_FILE) return asked;
     bb__file_entry_use(known);
-    return true;
+    asked->cache.former = known;
+    return asked;
 }
 
 /* Finds the path without waiting, or asks the helper. *entry is `known`. */
@@ -90,7 +92,7 @@ static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__f
     bool asks = false;
     int code = bb__file_find(cache, path, BB_FIND_AT_ONCE, known, entry);
     if (code == BB_AGAIN) {
-        struct bb__file_entry *asked = bb__file_entry_new(path, BB_ENTRY_ASKED);
+        struct bb__file_entry *asked = new_asked(path, known);
         pthread_mutex_lock(&cache->lock);
         bool is_full = cache->helper.jobs >= BB_JOBS_MAX;
         asks = asked && (is_full || bb__file_helper_ask(cache, asked));
@@ -101,7 +103,6 @@ static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__f
         code = bb__file_find(cache, path, BB_FIND_WAITING, known, entry); /* better late than never */
     }
     if (code == BB_EOF && known) forget(cache, known);
-    if (code < 0 && stays(known)) code = BB_OK;
     if (code != BB_OK) return code == BB_ENOMEM ? BB_FILE_SHORT : BB_FILE_NONE;
     pthread_mutex_lock(&cache->lock);
     bb__file_table_put(cache, *entry);

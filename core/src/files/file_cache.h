@@ -93,14 +93,18 @@ struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const st
 
 void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry);
 
+/* Lets the file go that an entry of the table keeps for the helper. */
+void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked);
+
 /* Drops the entries that nobody has used for BB_ENTRY_IDLE, because a removed file takes room on the disk
  * while it is open. */
 void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now);
 
 /* In file_find.c: finds what the path stands for. known: the entry that the cache has, or NULL. BB_OK: the
- * caller is a user of *entry, which is `known` if the file has not changed. BB_EOF: no directory has such a
- * name, so there is no entry. BB_AGAIN: BB_FIND_AT_ONCE is not possible. BB_ENOMEM: no memory, or no
- * descriptor for a file. BB_ESYSTEM: a directory cannot be read, and nothing is known about the path. */
+ * caller is a user of *entry, which is `known` if the file has not changed, or if that cannot be found out
+ * now. BB_EOF: no directory has such a name, so there is no entry. BB_AGAIN: BB_FIND_AT_ONCE is not possible.
+ * BB_ENOMEM: no memory, or no descriptor for a file. BB_ESYSTEM: a directory cannot be read, and nothing is
+ * known about the path. */
 int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,
                   struct bb__file_entry *known, struct bb__file_entry **entry);
 

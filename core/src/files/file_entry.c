@@ -35,6 +35,7 @@ void bb__file_entry_release(struct bb__file_entry *entry)
         bb__buf_free(&each->head);
         free(each->bytes);
     }
+    if (entry->cache.former) bb__file_entry_release(entry->cache.former);
     free(entry);
 }
 

@@ -49,6 +49,7 @@ struct bb__file_entry {
         struct bb__file_entry *next; /* in its bucket */
         struct bb__file_entry *newer, *older;
         struct bb__file_entry *next_job; /* for the helper */
+        struct bb__file_entry *former;   /* BB_ENTRY_ASKED: the file that was known before; NULL: none */
         unsigned descriptors;
         size_t bytes;
     } cache;

@@ -248,8 +248,8 @@ static void become_none(struct bb__file_entry *entry)
     entry->kind = BB_ENTRY_NONE;
 }
 
-int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,
-                  struct bb__file_entry *known, struct bb__file_entry **entry)
+static int find_file(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,
+                     struct bb__file_entry *known, struct bb__file_entry **entry)
 {
     struct bb__file_path candidate;
     struct find find = {.cache = cache, .mode = mode, .real_now = real_ns(), .found = &candidate};
@@ -265,5 +265,22 @@ int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path
     }
     if (code != BB_OK) become_none(find.made);
     *entry = find.made;
+    return BB_OK;
+}
+
+/* No descriptors or no memory are left: what the last look has found is better than the application's 404. */
+static bool stays(struct bb__file_entry *known)
+{
+    if (!known || known->kind != BB_ENTRY_FILE || !bb__file_entry_is_unchanged(known)) return false;
+    bb__file_entry_use(known);
+    return true;
+}
+
+int bb__file_find(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,
+                  struct bb__file_entry *known, struct bb__file_entry **entry)
+{
+    int code = find_file(cache, path, mode, known, entry);
+    if (code >= 0 || !stays(known)) return code;
+    *entry = known;
     return BB_OK;
 }

@@ -46,15 +46,19 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
     struct bb__file_entry *found = NULL;
     *bb__put(path.path + 1, job->name, job->len) = '\0';
     bool wanted = job->cache.is_in;
+    struct bb__file_entry *known = job->cache.former;
+    if (known) bb__file_entry_use(known);
     pthread_mutex_unlock(&cache->lock);
-    int code = wanted ? bb__file_find(cache, &path, BB_FIND_WAITING, NULL, &found) : BB_OK;
+    int code = wanted ? bb__file_find(cache, &path, BB_FIND_WAITING, known, &found) : BB_OK;
     pthread_mutex_lock(&cache->lock);
+    if (known) bb__file_entry_release(known);
     if (found) {
         found->cache.is_awaited = true;
         bb__file_table_put(cache, found);
         bb__file_entry_release(found);
     }
     if (code != BB_OK) {
+        bb__file_table_drop_former(cache, job);
         job->kind = code == BB_ENOMEM ? BB_ENTRY_SHORT : BB_ENTRY_NONE;
         job->checked_at = bb__clock_ms();
     }

@@ -34,9 +34,22 @@ static void link_newest(struct bb__file_cache *cache, struct bb__file_entry *ent
     cache->newest = entry;
 }
 
+void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked)
+{
+    struct bb__file_entry *former = asked->cache.former;
+    if (!former) return;
+    cache->descriptors -= asked->cache.descriptors;
+    cache->bytes -= asked->cache.bytes;
+    asked->cache.descriptors = 0;
+    asked->cache.bytes = 0;
+    asked->cache.former = NULL;
+    bb__file_entry_release(former);
+}
+
 void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry)
 {
     struct bb__file_entry **place = place_of(cache, entry->hash, entry->name, entry->len);
+    bb__file_table_drop_former(cache, entry);
     *place = entry->cache.next;
     unlink_entry(cache, entry);
     entry->cache.is_in = false;
@@ -72,10 +85,11 @@ void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now)
 
 static void count_costs(struct bb__file_entry *entry)
 {
+    const struct bb__file_entry *file = entry->cache.former ? entry->cache.former : entry;
     entry->cache.descriptors = 0;
     entry->cache.bytes = 0;
     for (int coding = 0; coding < BB_CODINGS; coding++) {
-        const struct bb__representation *each = &entry->representations[coding];
+        const struct bb__representation *each = &file->representations[coding];
         entry->cache.descriptors += each->fd >= 0;
         if (each->bytes) entry->cache.bytes += each->stamp.size;
     }

@@ -9,12 +9,14 @@
 
 #include "files/public_case.h"
 #include "files/slow_disk.h"
+#include "support/few_descriptors.h"
 #include "support/later_clock.h"
 
 static int begin(void **state)
 {
     (void)state;
     make_public_files();
+    write_public_at("large", NULL, 2 * BB_FILE_SMALL, OLD_TIME);
     hold_clocks();
     serve_public();
     public_files->directories[0].is_local = false;
@@ -78,6 +80,77 @@ static void test_a_file_that_is_known(void **state)
     ask("", "a");
 }
 
+/* All clients that download the file at their pace share one descriptor. */
+static void test_a_file_that_has_not_changed_keeps_its_entry(void **state)
+{
+    struct bb__file_cache *cache = host->worker->files;
+    (void)state;
+    ask(GET("/a"), "a");
+    int before = open_descriptors();
+    ask(GET("/large"), NULL);
+    struct bb__file_entry *entry = cache->newest;
+    bb__file_entry_use(entry);
+    for (int i = 0; i < 3; i++) {
+        atomic_fetch_add(&later, BB_FILE_VALID);
+        ask(GET("/large"), NULL);
+        assert_true(entry->cache.is_in);
+        assert_int_equal(cache->descriptors, 1);
+    }
+    write_public_at("large", NULL, 3 * BB_FILE_SMALL, OLD_TIME);
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    ask(GET("/large"), NULL);
+    assert_false(entry->cache.is_in);
+    bb__file_entry_release(entry);
+    assert_int_equal(unlink(public_path("large")), 0);
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    ask(GET("/large"), "GET /large ");
+    assert_int_equal(cache->descriptors, 0);
+    assert_int_equal(open_descriptors(), before);
+}
+
+/* Descriptors run out while the helper looks again. */
+static void test_no_descriptors(void **state)
+{
+    (void)state;
+    ask(GET("/a"), "a");
+    limit_descriptors(0);
+    for (int i = 0; i < 3; i++) {
+        atomic_fetch_add(&later, BB_FILE_VALID);
+        ask(GET("/a"), "a");
+    }
+    unlimit_descriptors();
+    write_public("a", "again");
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    ask(GET("/a"), "again");
+}
+
+/* A known file whose look is under way keeps no descriptor that others need. */
+static void test_a_file_that_is_asked_for_gives_way(void **state)
+{
+    struct bb__file_cache *cache = host->worker->files;
+    (void)state;
+    ask(GET("/large"), NULL);
+    slow_disk_set(true);
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    client_say(client, GET("/a"));
+    host_settle(host);
+    slow_disk_await();
+    struct client *other = client_new_saying(host, GET("/large"));
+    host_settle(host);
+    int before = open_descriptors();
+    assert_int_equal(cache->descriptors, 1);
+    assert_true(bb__file_cache_give_way(cache, bb__clock_ms()));
+    assert_int_equal(open_descriptors(), before - 1);
+    slow_disk_set(false);
+    ask("", "a");
+    while (!client_receive(other)) {
+        host_turn(host);
+        atomic_fetch_add(&later, BB_DISK_TICK);
+    }
+    assert_response(other, 200, NULL);
+    client_free(other);
+}
+
 /* The names of the last look decide until the next look has ended. */
 static void test_other_requests_never_wait(void **state)
 {
@@ -129,6 +202,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_helper_finds_files, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_that_is_known, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_file_that_has_not_changed_keeps_its_entry, begin, end),
+        cmocka_unit_test_setup_teardown(test_no_descriptors, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_file_that_is_asked_for_gives_way, begin, end),
         cmocka_unit_test_setup_teardown(test_other_requests_never_wait, begin, end),
         cmocka_unit_test_setup_teardown(test_the_disk_hangs, begin, end),
     };
