@@ -1,8 +1,8 @@
 /* lane_spread.c: gives each lane an even share of the new connections. The kernel always wakes the first lane
  * of its wait queue. A lane that leaves the queue and enters it again goes to the end. A lane does this when
- * it has had more requests than the mean (see lead()). Doing this after a fixed number of connections would
- * not make the shares even, because lanes also go to the end for other reasons (set_owner.h), some lanes more
- * often than others. */
+ * it has had more requests than the mean (see lead()). Files of `public` count as requests. Doing this after
+ * a fixed number of connections would not make the shares even, because lanes also go to the end for other
+ * reasons (set_owner.h), some lanes more often than others. */
 #include "lane/lane.h"
 
 static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
@@ -15,8 +15,7 @@ static void forget(struct bb_lane *lane, uint64_t own, uint64_t all)
  * by the number of lanes that can take more. A lane that is new, or did not compare for long, begins at 0. */
 static int64_t lead(struct bb_lane *lane, const struct bb__scoreboard_sum *sum)
 {
-    uint64_t own =
-        atomic_load_explicit(&lane->intake.slot->requests, memory_order_relaxed) - lane->spread.own;
+    uint64_t own = bb__scoreboard_responses(lane->intake.slot) - lane->spread.own;
     uint64_t all =
         sum->requests - lane->spread.all; /* huge if a lane has ended, because the sum is smaller then */
     uint64_t lanes = sum->lanes > 0 ? sum->lanes : 1;

@@ -40,8 +40,11 @@ static void rest(struct bb_lane *lane, int error)
     (void)poll(&wake, 1, BB_RETRY);
 }
 
+/* The other lanes see how many files this lane has sent (lane_spread.c). */
 static void wait_for_events(struct bb_lane *lane)
 {
+    struct bb__slot *slot = lane->intake.slot;
+    if (slot) atomic_store_explicit(&slot->files, lane->context.files_sent, memory_order_relaxed);
     if (bb__poller_wait(&lane->set.poller, &lane->set.batch, wait_time(lane)) != BB_OK) rest(lane, errno);
 }
 

@@ -90,7 +90,8 @@ struct bb__slot *bb__scoreboard_claim(struct bb_scoreboard *scoreboard)
         atomic_store(&slot->paused, false);
         atomic_store(&slot->done, false);
         atomic_store(&slot->canary, false);
-        atomic_store(&slot->waits, false); /* older versions give it back as it was */
+        atomic_store(&slot->waits, false); /* older versions give these two back as they were */
+        atomic_store(&slot->files, 0);
         atomic_store(&slot->taking, 0);
         note_used(scoreboard, i + 1);
         return slot;
@@ -103,6 +104,7 @@ void bb__scoreboard_give_back(struct bb__slot *slot)
     if (!slot) return;
     atomic_store(&slot->idle, BB_IDLE_NOT);
     atomic_store(&slot->requests, 0);
+    atomic_store(&slot->files, 0);
     atomic_store(&slot->errors, 0);
     atomic_store(&slot->began, 0);
     atomic_store(&slot->taking, 0);
@@ -334,7 +336,7 @@ struct bb__scoreboard_sum bb__scoreboard_sum(const struct bb_scoreboard *scorebo
     struct bb__scoreboard_sum sum = {0};
     for (unsigned i = 0; i < used; i++) {
         const struct bb__slot *slot = bb__scoreboard_slot(scoreboard, i);
-        sum.requests += atomic_load_explicit(&slot->requests, memory_order_relaxed);
+        sum.requests += bb__scoreboard_responses(slot);
         sum.lanes += could_take(slot, now);
     }
     return sum;

@@ -52,6 +52,7 @@ struct bb__slot {
     atomic_uint_fast64_t queue_time; /* us, of the current or the last request */
     atomic_uint_fast64_t errors;     /* responses 5xx of the host, and requests past request_timeout */
     atomic_uchar canary;             /* bool: see canary.h */
+    atomic_uint_fast64_t files;      /* responses with files of `public` that the lane has sent so far */
     /* Written rarely. */
     _Alignas(BB_CACHE_LINE) atomic_uint_fast64_t beat; /* ms, of the last bb_worker_beat(); 0: none */
     atomic_uint detached;          /* connections that have left the worker; only in one slot of the worker */
@@ -143,8 +144,16 @@ static inline unsigned bb__scoreboard_idle(const struct bb_scoreboard *scoreboar
     return bb__scoreboard_idle_elsewhere(scoreboard, 0, most);
 }
 
-/* requests: the sum over all lanes. lanes: how many lanes can take more requests. A lane does not count if it
- * drains, has no room, or has had the same request for 100 ms. now: ms. */
+/* Returns how many requests the host has got, and how many files of `public` the lane has sent. */
+static inline uint64_t bb__scoreboard_responses(const struct bb__slot *slot)
+{
+    return atomic_load_explicit(&slot->requests, memory_order_relaxed) +
+           atomic_load_explicit(&slot->files, memory_order_relaxed);
+}
+
+/* requests: the sum over all lanes, with those for files of `public`. lanes: how many lanes can take more
+ * requests. A lane does not count if it drains, has no room, or has had the same request for 100 ms. now: ms.
+ */
 struct bb__scoreboard_sum {
     uint64_t requests;
     unsigned lanes;
