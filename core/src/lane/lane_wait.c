@@ -40,10 +40,13 @@ static void rest(struct bb_lane *lane, int error)
     (void)poll(&wake, 1, BB_RETRY);
 }
 
-/* The other lanes see how many files this lane has sent (lane_spread.c). */
+/* Shows the lane's state before each wait, because a lane that sends files may go on for long without its
+ * host. Another process may have taken it for frozen. */
 static void wait_for_events(struct bb_lane *lane)
 {
     struct bb__slot *slot = lane->intake.slot;
+    bb__conn_set_show(&lane->set, lane->context.counts.own);
+    bb__scoreboard_set_idle(slot, true);
     if (slot) atomic_store_explicit(&slot->files, lane->context.files_sent, memory_order_relaxed);
     if (bb__poller_wait(&lane->set.poller, &lane->set.batch, wait_time(lane)) != BB_OK) rest(lane, errno);
 }
@@ -99,10 +102,8 @@ int bb_lane_wait(struct bb_lane *lane)
     }
     bb__lane_keep_again(lane); /* the host waits once more before it takes the request that was found */
     if (atomic_load_explicit(&lane->intake.unwatched, memory_order_relaxed)) bb__lane_watch_again(lane);
-    bb__conn_set_show(&lane->set, lane->context.counts.own);
     bb__sample_settle(&lane->sample);
     atomic_store(&lane->intake.waiting, true);
-    bb__scoreboard_set_idle(lane->intake.slot, true);
     do wait_for_events(lane);
     while (waits_on(lane));
     bb__scoreboard_set_idle(lane->intake.slot, false);

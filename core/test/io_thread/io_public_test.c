@@ -229,6 +229,24 @@ static void test_a_lane_takes_its_set_back(void **state)
     end(&rush, 1 + LANES);
 }
 
+/* A lane that sends files while it waits shows that it runs, although it does not return to its host. Another
+ * process has taken it for frozen. */
+static void test_a_lane_that_sends_files_is_not_silent(void **state)
+{
+    (void)state;
+    begin_lanes(1);
+    struct bb__slot *slot = bb__scoreboard_slot(lanes_scoreboard, 0);
+    int fd = connect_early(&rush);
+    for (int i = 0; i < 3; i++) assert_true(gets(fd, GET("/a"), "file"));
+    atomic_store(&slot->idle, BB_IDLE_SILENT);
+    assert_true(gets(fd, GET("/a"), "file"));
+    uint64_t end_at = bb__clock_ms() + 5000;
+    while (atomic_load(&slot->idle) != BB_IDLE && bb__clock_ms() < end_at) sched_yield();
+    assert_int_equal(atomic_load(&slot->idle), BB_IDLE);
+    close(fd);
+    end(&rush, 0);
+}
+
 /* The connection waits for the disk when the lane takes its set back. */
 static void test_a_slow_disk(void **state)
 {
@@ -289,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_pipelined_requests),
         cmocka_unit_test(test_the_shared_queue_is_full),
         cmocka_unit_test(test_a_lane_takes_its_set_back),
+        cmocka_unit_test(test_a_lane_that_sends_files_is_not_silent),
         cmocka_unit_test(test_a_slow_disk),
         cmocka_unit_test(test_drain),
     };
