@@ -45,9 +45,10 @@ static void tell_no_log(struct bb_worker *worker)
  * Connections use only the lower numbers, because the kernel always gives out the lowest free number. */
 #define RESERVE 64
 
-/* While connections have all other descriptors, files that are sent get at most so many of the reserve, or a
- * twelfth of the others, which is a quarter of a smaller reserve. */
-#define LENT 16
+/* While connections have all other descriptors, files that are sent get at most so many of the reserve, or
+ * three quarters of a smaller one. New connections may have 32 of them (lane_room.c), until they are closed.
+ */
+#define LENT 48
 
 /* All connections of a worker together may keep response bytes in memory up to this many times
  * response_buffer. */
@@ -63,7 +64,7 @@ static int find_reserve(void)
 
 static int find_lent(int reserve)
 {
-    int lent = reserve / 12 < LENT ? reserve / 12 : LENT;
+    int lent = reserve / 4 < LENT ? reserve / 4 : LENT; /* the reserve is a third of the others, or 64 */
     return reserve > INT_MAX - lent ? INT_MAX : reserve + lent;
 }
 

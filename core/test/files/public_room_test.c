@@ -224,6 +224,25 @@ static void test_a_file_in_the_reserve(void **state)
     client_free(client);
 }
 
+/* Clients that only connect do not hide files, although one file is being sent. */
+static void test_connections_hide_no_file(void **state)
+{
+    struct client *clients[MORE];
+    int count = 0;
+    (void)state;
+    do {
+        fake_clock_advance(1100);
+        clients[count] = client_new_saying(host, GET("/app"));
+        assert_response(clients[count++], 200, "GET /app ");
+        (void)client_receive(clients[0]);
+    } while (clients[0]->end == CLIENT_OPEN);
+    client_say(clients[count - 1], GET("/large"));
+    host_settle(host);
+    get_large(clients[count - 2], 0);
+    assert_letters(clients[count - 1], VERY_LARGE);
+    while (count > 0) client_free(clients[--count]);
+}
+
 /* No descriptor at all is left for a directory that nobody has asked for yet. */
 static void test_a_directory_without_descriptors(void **state)
 {
@@ -349,6 +368,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_accept_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_the_shared_queue_gets_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_the_reserve, begin, end),
+        cmocka_unit_test_setup_teardown(test_connections_hide_no_file, begin, end),
         cmocka_unit_test_setup_teardown(test_a_directory_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_all_descriptors_are_lent, begin, end),
         cmocka_unit_test_setup_teardown(test_the_helper_has_no_descriptor, begin, end),
