@@ -52,6 +52,7 @@ static void test_a_file_on_its_way(void **state)
 {
     (void)state;
     struct client *client = join_crowd(GET("/large") GET("/large"));
+    turn_until_answered(host, client);
     assert_letters(client, VERY_LARGE);
     assert_string_equal(client_field(client, "Connection"), "close");
     assert_end(client);
