@@ -34,10 +34,9 @@ static bool has_own_scheme(const struct bb_head *head)
 
 /* Some clients offer HTTP/2 with each first request: Java's HttpClient, curl --http2. The offer needs no
  * answer (RFC 9110 7.8). Another protocol is for the application. */
-static bool wants_other_protocol(const struct bb_head *head)
+__attribute__((noinline)) static bool wants_other_protocol(const struct bb_head *head)
 {
     bool several = false;
-    if (!head->upgrade) return false;
     struct bb_slice protocol = bb__field_only(head, "upgrade", &several);
     return several || !bb__is_word(protocol.at, protocol.len, "h2c");
 }
@@ -46,7 +45,7 @@ static bool may_be_file(const struct bb_head *head)
 {
     bool reads = is(&head->method, "GET", 3) || is(&head->method, "HEAD", 4);
     return reads && !head->chunked && head->content_length == 0 && !head->expect_continue &&
-           has_own_scheme(head) && !wants_other_protocol(head);
+           has_own_scheme(head) && !(head->upgrade && wants_other_protocol(head));
 }
 
 /* ---- waiting for the disk ---- */
@@ -234,9 +233,8 @@ static enum bb__conn_next choose(struct answer *answer, struct bb__conn *conn,
     return send_file(answer, conn, context, verdict == BB_PRECONDITION_HOLDS);
 }
 
-/* Not inlined, because most requests need no room for an answer. */
-__attribute__((noinline)) static enum bb__conn_next
-respond(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_entry *entry, uint64_t began)
+static enum bb__conn_next respond(struct bb__conn *conn, struct bb__conn_context *context,
+                                  struct bb__file_entry *entry, uint64_t began)
 {
     struct answer answer = {.entry = entry, .began = began};
     enum bb__conn_next next = choose(&answer, conn, context);
@@ -254,24 +252,31 @@ static uint64_t time_of(const struct bb__conn *conn, const struct bb__conn_conte
     return context->log->format->wants_clock ? bb__clock_us() : 0;
 }
 
-bool bb__conn_send_public(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_next *next)
+/* Not inlined, because most requests are for no file. may: of bb__file_cache_may_have(). */
+__attribute__((noinline)) static bool look(struct bb__conn *conn, struct bb__conn_context *context,
+                                           enum bb__file_found may, enum bb__conn_next *next)
 {
     struct bb__file_entry *entry;
-    if (!may_be_file(&context->head)) return false;
     uint64_t began = time_of(conn, context);
-    unsigned answers = bb__file_cache_answers(context->files);
-    enum bb__file_found found = bb__file_cache_find(context->files, context->head.path, context->now, &entry);
-    if (found == BB_FILE_LATER || found == BB_FILE_SOON) {
-        conn->look_answers = found == BB_FILE_SOON ? answers - 1 : answers;
+    if (may == BB_FILE_FOUND)
+        may = bb__file_cache_find(context->files, context->head.path, context->now, &entry);
+    if (may == BB_FILE_SOON) conn->look_answers--;
+    if (may == BB_FILE_SOON || may == BB_FILE_LATER) {
         *next = await_look(conn, context);
         return true;
     }
     end_look(conn, context);
-    if (found == BB_FILE_NONE) return false;
-    if (found == BB_FILE_SHORT) {
-        *next = bb__conn_reject(conn, context, BB_REASON_NO_DESCRIPTOR, 0);
-        return true;
-    }
-    *next = respond(conn, context, entry, began);
+    if (may == BB_FILE_NONE) return false;
+    *next = may == BB_FILE_FOUND ? respond(conn, context, entry, began)
+                                 : bb__conn_reject(conn, context, BB_REASON_NO_DESCRIPTOR, 0);
     return true;
+}
+
+bool bb__conn_send_public(struct bb__conn *conn, struct bb__conn_context *context, enum bb__conn_next *next)
+{
+    if (!may_be_file(&context->head)) return false;
+    conn->look_answers = bb__file_cache_answers(context->files);
+    enum bb__file_found may = bb__file_cache_may_have(context->files, context->head.path, context->now);
+    if (may == BB_FILE_NONE && conn->state != BB_CONN_LOOK) return false;
+    return look(conn, context, may, next);
 }

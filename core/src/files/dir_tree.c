@@ -75,7 +75,7 @@ void bb__dir_tree_close(struct bb__dir_tree *tree)
 
 /* ---- asking ---- */
 
-static bool has(const struct bb__dir *dir, uint64_t hash)
+static inline bool has(const struct bb__dir *dir, uint64_t hash)
 {
     return !dir->is_missing && bb__name_set_has(&dir->names, hash);
 }

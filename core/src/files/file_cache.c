@@ -44,10 +44,9 @@ void bb__file_cache_free(struct bb__file_cache *cache, bool is_child)
 /* Runs once a second. Looks at the roots. If a directory on this machine has changed, requests wait for a
  * moment until its names are read. A directory that is elsewhere may be slow, so the requests use the names
  * that are known. The caller has the lock. */
-static void do_each_second(struct bb__file_cache *cache, uint64_t now)
+__attribute__((noinline)) static void do_each_second(struct bb__file_cache *cache, uint64_t now)
 {
     bool all_local = true, change = false;
-    if (bb__elapsed(now, cache->tree.roots[0]->looked_at) < BB_FILE_VALID) return;
     bb__file_table_drop_idle(cache, now);
     for (unsigned root = 0; root < cache->pub->directory_count; root++) {
         cache->tree.roots[root]->looked_at = now;
@@ -112,21 +111,19 @@ static enum bb__file_found look(struct bb__file_cache *cache, const struct bb__f
     return BB_FILE_NONE;
 }
 
-/* Whether the first segment may be a file or a directory. For each request, so it decodes nothing. */
-static enum bb__file_found may_have(struct bb__file_cache *cache, struct bb_slice path, uint64_t now)
+enum bb__file_found bb__file_cache_may_have(struct bb__file_cache *cache, struct bb_slice path, uint64_t now)
 {
     const struct bb__first_segment first = bb__file_path_first(path);
     pthread_mutex_lock(&cache->lock);
-    do_each_second(cache, now);
+    if (bb__elapsed(now, cache->tree.roots[0]->looked_at) >= BB_FILE_VALID) do_each_second(cache, now);
     bool waits = cache->roots_change > 0 && bb__elapsed(now, cache->roots_change) < BB_ROOTS_WAIT;
     bool may = !first.is_plain || bb__dir_tree_may_have(&cache->tree, &first);
     pthread_mutex_unlock(&cache->lock);
     return waits ? BB_FILE_SOON : may ? BB_FILE_FOUND : BB_FILE_NONE;
 }
 
-/* Not inlined, because most requests need no room for a path. */
-__attribute__((noinline)) static enum bb__file_found
-find_decoded(struct bb__file_cache *cache, struct bb_slice path, uint64_t now, struct bb__file_entry **entry)
+enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
+                                        struct bb__file_entry **entry)
 {
     struct bb__file_path decoded;
     if (!bb__file_path_decode(path, &decoded)) return BB_FILE_NONE;
@@ -153,11 +150,4 @@ find_decoded(struct bb__file_cache *cache, struct bb_slice path, uint64_t now, s
         found = look(cache, &decoded, known, entry);
     if (known) bb__file_entry_release(known);
     return found;
-}
-
-enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
-                                        struct bb__file_entry **entry)
-{
-    enum bb__file_found may = may_have(cache, path, now);
-    return may == BB_FILE_FOUND ? find_decoded(cache, path, now, entry) : may;
 }

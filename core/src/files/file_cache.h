@@ -71,7 +71,10 @@ static inline unsigned bb__file_cache_answers(struct bb__file_cache *cache)
     return atomic_load_explicit(&cache->helper.answers, memory_order_acquire);
 }
 
-/* path: as in a request, not decoded. now: ms. */
+/* Whether the first segment of a path may be a file or a directory: for each request, so it decodes nothing.
+ * path: as in a request. now: ms. BB_FILE_FOUND: call bb__file_cache_find(). BB_FILE_SOON, BB_FILE_NONE. */
+enum bb__file_found bb__file_cache_may_have(struct bb__file_cache *cache, struct bb_slice path, uint64_t now);
+
 enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
                                         struct bb__file_entry **entry);
 
