@@ -13,8 +13,9 @@ module Bench
     # What files and the application cost each other, with one worker of one thread over TCP:
     #
     # - the rate of a file of 1 KiB while the only thread of the application hangs, beside the rate while it is idle;
-    # - rate, p99 and CPU time of hello world while 200 slow clients load a file of 100 MiB, beside those without them;
-    #   p99 also at half of that rate, where a request seldom waits for another one.
+    # - rate, p99 and CPU time of hello world while 200 slow clients load a file of 100 MiB, beside those without them.
+    #   The slow clients need the load tool's processor. So there is a third figure, while they load the file from
+    #   another server, which has nothing else to do.
     #
     # Each pair alternates; the figures are medians.
     class Beside
@@ -28,6 +29,9 @@ module Bench
       SECONDS = 2
       BOOT = 30
 
+      # A server: its address and its ProcessGroup.
+      Server = Struct.new(:address, :group)
+
       # tree: a Tree. dir: for the log. cores: CPU numbers of the server.
       def initialize(tree, dir, cores, rounds:)
         @tree = tree
@@ -38,39 +42,41 @@ module Bench
 
       def run
         Load.stay_on_core
-        @address = Load.address("tcp", nil, nil)
-        command = ["bundle", "exec", File.join(Build::ROOT, "exe/bontebok"), "-w", "1", "-t", "1", "-E", "production",
-                   "-l", @address, *Commands::PUBLIC.call(@tree.root), APP]
-        @group = ProcessGroup.new(command, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), address: @address,
-                                           core: @core, log: @log)
-        return puts("left out: the server does not start: #{File.read(@log)[0, 200]}") unless @group.ready?(BOOT)
+        @server = start
+        @other = start
+        return puts("left out: the server does not start: #{File.read(@log)[0, 200]}") unless @server && @other
 
         report
       ensure
-        @group&.finish
+        [@server, @other].compact.each { |server| server.group.finish }
       end
 
       private
+
+      # nil: it does not start.
+      def start
+        address = Load.address("tcp", nil, nil)
+        command = ["bundle", "exec", File.join(Build::ROOT, "exe/bontebok"), "-w", "1", "-t", "1", "-E", "production",
+                   "-l", address, "--control", "none", *Commands::PUBLIC.call(@tree.root), APP]
+        group = ProcessGroup.new(command, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), address: address,
+                                          core: @core, log: @log)
+        group.ready?(BOOT) ? Server.new(address, group) : group.finish
+      end
 
       def report
         puts "", "1 KiB file, requests per second: the application is idle, its only thread hangs"
         idle, hangs = pairs(-> { file_rate }, -> { while_it_hangs { file_rate } })
         puts format("%12.0f %12.0f   %.1f %%", idle, hangs, 100 * hangs / idle)
         puts "", "hello world, requests per second, p99 in us, CPU us of the server per request:",
-             "alone, beside #{SLOW} slow clients of 100 MiB (on the load tool's processor)"
-        results = beside_and_alone { load("/") }
-        %i[rate p99 cpu].each { |figure| print_medians(results, figure) }
-        half = (rate(results.first.first) / 2).to_i
-        puts "p99 in us at #{half} requests per second:"
-        print_medians(beside_and_alone { load("/", "--poisson", "--rate", half) }, :p99)
-      end
-
-      # [results alone, results beside the slow clients]
-      def beside_and_alone(&load) = Array.new(@rounds) { [load.call, beside_slow_clients(&load)] }.transpose
-
-      def print_medians(results, figure)
-        alone, beside = results.map { |all| Bench.median(all.map { |result| send(figure, result) }) }
-        puts format("%12.1f %12.1f   %.1f %%", alone, beside, 100 * beside / alone)
+             "alone, beside #{SLOW} slow clients of 100 MiB, beside slow clients of another server"
+        results = Array.new(@rounds) do
+          [load("/"), beside_slow_clients(@server) { load("/") }, beside_slow_clients(@other) { load("/") }]
+        end.transpose
+        %i[rate p99 cpu].each do |figure|
+          alone, *beside = results.map { |all| Bench.median(all.map { |result| send(figure, result) }) }
+          shares = beside.map { |value| format("%12.1f (%.1f %%)", value, 100 * value / alone) }
+          puts format("%12.1f ", alone) + shares.join
+        end
       end
 
       # The medians of both.
@@ -79,9 +85,9 @@ module Bench
       end
 
       # [Load::Result, CPU nanoseconds of the server]
-      def load(path, *arguments)
-        before = @group.cpu_ns
-        [Load.run(@address, "-c", CONNECTIONS, "-d", SECONDS, *arguments, path: path), @group.cpu_ns - before]
+      def load(path)
+        before = @server.group.cpu_ns
+        [Load.run(@server.address, "-c", CONNECTIONS, "-d", SECONDS, path: path), @server.group.cpu_ns - before]
       end
 
       def file_rate = rate(load("/1k.js"))
@@ -91,14 +97,14 @@ module Bench
 
       # The load is shorter than the request for /hang.
       def while_it_hangs
-        socket = connect("GET /hang HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        socket = connect(@server, "GET /hang HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         yield.tap { socket.read }
       ensure
         socket&.close
       end
 
-      def beside_slow_clients
-        pid = fork { load_slowly }
+      def beside_slow_clients(server)
+        pid = fork { load_slowly(server) }
         system("chrt", "-a", "-i", "-p", "0", pid.to_s)
         sleep SETTLE
         yield
@@ -107,8 +113,8 @@ module Bench
         Process.wait(pid)
       end
 
-      def load_slowly
-        sockets = Array.new(SLOW) { connect("GET /100m.bin HTTP/1.1\r\nHost: x\r\n\r\n", receive: PART) }
+      def load_slowly(server)
+        sockets = Array.new(SLOW) { connect(server, "GET /100m.bin HTTP/1.1\r\nHost: x\r\n\r\n", receive: PART) }
         sockets.cycle.each_slice(AT_ONCE) do |some|
           some.each { |socket| socket.read_nonblock(PART, exception: false) }
           sleep TURN * AT_ONCE / SLOW
@@ -116,8 +122,8 @@ module Bench
       end
 
       # receive: bytes of the socket's buffer.
-      def connect(request, receive: nil)
-        host, port = @address.split(":")
+      def connect(server, request, receive: nil)
+        host, port = server.address.split(":")
         socket = Socket.new(:INET, :STREAM)
         socket.setsockopt(:SOCKET, :RCVBUF, receive) if receive
         socket.connect(Addrinfo.tcp(host, port))
