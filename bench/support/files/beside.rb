@@ -1,12 +1,9 @@
 # frozen_string_literal: true
 
 require "socket"
-require_relative "../contestants"
 require_relative "../load"
 require_relative "../median"
-require_relative "../process_group"
-require_relative "commands"
-require_relative "tree"
+require_relative "one_worker"
 
 module Bench
   module Files
@@ -19,7 +16,6 @@ module Bench
     #
     # Each pair alternates; the figures are medians.
     class Beside
-      APP = File.join(Commands::APPS, "hangs.ru")
       CONNECTIONS = 16
       SLOW = 200
       TURN = 0.1 # seconds in which each slow client reads once
@@ -27,10 +23,6 @@ module Bench
       SETTLE = 1 # seconds; the socket buffers of the slow clients are full then
       PART = 4096 # bytes that a slow client reads at once
       SECONDS = 2
-      BOOT = 30
-
-      # A server: its address and its ProcessGroup.
-      Server = Struct.new(:address, :group)
 
       # tree: a Tree. dir: for the log. cores: CPU numbers of the server.
       def initialize(tree, dir, cores, rounds:)
@@ -42,26 +34,14 @@ module Bench
 
       def run
         Load.stay_on_core
-        @server = start
-        @other = start
-        return puts("left out: the server does not start: #{File.read(@log)[0, 200]}") unless @server && @other
-
+        @server = OneWorker.new([@tree.root], @core, @log)
+        @other = OneWorker.new([@tree.root], @core, @log)
         report
       ensure
-        [@server, @other].compact.each { |server| server.group.finish }
+        [@server, @other].compact.each(&:finish)
       end
 
       private
-
-      # nil: it does not start.
-      def start
-        address = Load.address("tcp", nil, nil)
-        command = ["bundle", "exec", File.join(Build::ROOT, "exe/bontebok"), "-w", "1", "-t", "1", "-E", "production",
-                   "-l", address, "--control", "none", *Commands::PUBLIC.call(@tree.root), APP]
-        group = ProcessGroup.new(command, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), address: address,
-                                          core: @core, log: @log)
-        group.ready?(BOOT) ? Server.new(address, group) : group.finish
-      end
 
       def report
         puts "", "1 KiB file, requests per second: the application is idle, its only thread hangs"
@@ -86,8 +66,8 @@ module Bench
 
       # [Load::Result, CPU nanoseconds of the server]
       def load(path)
-        before = @server.group.cpu_ns
-        [Load.run(@server.address, "-c", CONNECTIONS, "-d", SECONDS, path: path), @server.group.cpu_ns - before]
+        before = @server.cpu_ns
+        [Load.run(@server.address, "-c", CONNECTIONS, "-d", SECONDS, path: path), @server.cpu_ns - before]
       end
 
       def file_rate = rate(load("/1k.js"))

@@ -2,9 +2,7 @@
 
 require "fileutils"
 require "socket"
-require_relative "../load"
-require_relative "../process_group"
-require_relative "commands"
+require_relative "one_worker"
 require_relative "slow_mount"
 
 module Bench
@@ -13,13 +11,11 @@ module Bench
     # thread over TCP: requests for a file of a directory on this machine and for the application, on a kept connection,
     # first alone, then beside clients that ask for files of the slow directory, one after the other.
     class Far
-      APP = File.join(Commands::APPS, "hangs.ru")
       DELAY = 1000 # ms
       CLIENTS = 8
       FILES = 1000
       SECONDS = 10
       PAUSE = 0.002 # seconds between two requests
-      BOOT = 30
 
       # tree: a Tree. dir: for the files. cores: CPU numbers of the server.
       def initialize(tree, dir, cores)
@@ -35,25 +31,15 @@ module Bench
         mount = SlowMount.new(@dir, longest: DELAY)
         FILES.times { |number| File.write("#{mount.source}/#{number}.txt", "far") }
         mount.hold
-        serve(mount.path) { report }
+        Load.stay_on_core
+        @server = OneWorker.new([@tree.root, mount.path], @core, File.join(@dir, "far.log"))
+        report
       ensure
-        @group&.finish
+        @server&.finish
         mount&.finish
       end
 
       private
-
-      def serve(slow)
-        Load.stay_on_core
-        @address = Load.address("tcp", nil, nil)
-        command = ["bundle", "exec", File.join(Build::ROOT, "exe/bontebok"), "-w", "1", "-t", "1", "-E", "production",
-                   "-l", @address, *Commands::PUBLIC.call(@tree.root), *Commands::PUBLIC.call(slow), APP]
-        @group = ProcessGroup.new(command, env: Build.gems_of(File.join(Build::ROOT, "Gemfile")), address: @address,
-                                           core: @core, log: File.join(@dir, "far.log"))
-        raise "the server does not start: #{File.read("#{@dir}/far.log")[0, 200]}" unless @group.ready?(BOOT)
-
-        yield
-      end
 
       def report
         puts "", "While a directory of `public` delays each look-up by #{DELAY} ms: the times of other requests in ms",
@@ -70,7 +56,7 @@ module Bench
       end
 
       def times
-        socket = TCPSocket.new(*@address.split(":"))
+        socket = connect
         limit = now + SECONDS
         %w[/1k.js / /application].cycle.lazy.take_while { now < limit }.map { |path| time(socket, path) }.to_a.sort
       ensure
@@ -86,13 +72,15 @@ module Bench
 
       # Each file is asked for once.
       def load_far(client)
-        socket = TCPSocket.new(*@address.split(":"))
+        socket = connect
         (client...FILES).step(CLIENTS) do |number|
           raise "no file" unless get(socket, "/#{number}.txt") == "far"
 
           Thread.current[:files] = Thread.current[:files].to_i + 1
         end
       end
+
+      def connect = TCPSocket.new(*@server.address.split(":"))
 
       def get(socket, path)
         socket.write("GET #{path} HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -10,7 +10,7 @@ module Bench
     class SlowMount
       SOURCE = File.join(__dir__, "slow_mount.c")
 
-      # Where the files are seen, and where they are.
+      # path: the directory whose look-ups wait. source: the directory that has the files.
       attr_reader :path, :source
 
       # Why this machine cannot mount it, or nil.

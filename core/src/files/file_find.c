@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "files/file_cache.h"
 #include "sockets/descriptor.h"
+#include "sockets/sock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -237,8 +238,7 @@ static int find_candidate(struct find *find, const struct bb__file_path *path,
 /* No descriptors or no memory now: nothing is known about the path. */
 static bool is_exhausted(int code)
 {
-    return code == BB_ENOMEM ||
-           (code == BB_ESYSTEM && (errno == EMFILE || errno == ENFILE || errno == ENOMEM));
+    return code == BB_ENOMEM || (code == BB_ESYSTEM && bb__sock_is_exhaustion(errno));
 }
 
 /* The path is no file, or its file cannot be read. */

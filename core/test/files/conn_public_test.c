@@ -10,7 +10,6 @@
 #include "files/public_dir.h"
 #include "support/client.h"
 
-#define GET(path)         "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define ASK(path, fields) "GET " path " HTTP/1.1\r\nHost: x\r\n" fields "\r\n"
 #define LARGE             (BB_FILE_SMALL + 1)
 #define VERY_LARGE        (8 << 20) /* the kernel buffers only a part of it */

@@ -6,8 +6,6 @@
 #include "files/public_dir.h"
 #include "support/client.h"
 
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
-
 static struct host *host;
 static struct client *client;
 

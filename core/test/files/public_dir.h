@@ -12,6 +12,8 @@
 
 #define OLD_TIME 1700000000 /* s since 1970 */
 
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+
 static char public_dir[TEMPORARY_PATH];
 static struct bb_public *public_files;
 

@@ -7,7 +7,6 @@
 #include "support/client.h"
 #include "support/fake_clock.h"
 
-#define GET(path)  "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define VERY_LARGE (8 << 20) /* the kernel buffers only a part of it */
 
 /* The next response has the letters of a file of this length. */

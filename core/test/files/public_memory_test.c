@@ -15,7 +15,6 @@
 #include "support/fail_alloc.h"
 #include "support/fake_clock.h"
 
-#define GET(path)         "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define ASK(path, fields) "GET " path " HTTP/1.1\r\nHost: x\r\n" fields "\r\n"
 #define MEDIUM            10000
 #define VERY_LARGE        (4 << 20) /* the kernel buffers only a part of it */

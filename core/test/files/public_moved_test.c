@@ -12,8 +12,6 @@
 #include "files/public_dir.h"
 #include "support/fake_micros.h"
 
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
-
 static struct move *move;
 
 /* Only the receiver has files. */

@@ -15,8 +15,6 @@
 #include "support/fake_pause.h"
 #include "support/later_clock.h"
 
-#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
-
 static struct host *host;
 
 static void serve_with(const struct bb_settings *settings)

@@ -12,7 +12,6 @@
 #include "io_thread/rush.h"
 #include "support/later_clock.h"
 
-#define GET(path)  "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define VERY_LARGE (16 << 20) /* the kernel buffers only a part of it */
 
 static struct rush rush;

@@ -9,8 +9,8 @@ class PublicDescriptorsTest < Support::TestCase
   # More than a worker keeps open. It keeps none of this size in memory.
   FILES = 200
   SIZE = 20_000
-  # The directory has a descriptor, and a client may see a little later that its connection is closed.
-  FEW = 10
+  # The directory has a descriptor. From run to run, each number differs by one, with and without it.
+  FEW = 2
 
   def setup
     FILES.times { |number| File.truncate(temp_file("public/#{number}"), SIZE) }
@@ -20,7 +20,7 @@ class PublicDescriptorsTest < Support::TestCase
     [[], %w[--max-connections 200]].each do |limit|
       without = places(limit, 0)
       assert_operator without, :>, LIMIT / 2
-      assert_operator places([*limit, "--public", "public"], SIZE), :>, without - FEW
+      assert_operator places([*limit, "--public", "public"], SIZE), :>=, without - FEW
     end
   end
 
