@@ -61,7 +61,8 @@ class BuildTest < LoadTest
     ready, go = %w[ready go].map { |name| fifo(name) }
     compiler = temp_file("compiler", "#!/bin/sh\ncc \"$@\"; echo >#{ready.path}; head -c 1 #{go.path} >/dev/null\n")
     File.chmod(0o755, compiler)
-    users = Array.new(2) { Process.fork { exit!(built?(compiler)) } }
+    sources = fake_sources # written once: a compiler must not read what the other user is writing
+    users = Array.new(2) { Process.fork { exit!(built?(compiler, sources)) } }
     2.times { assert ready.wait_readable(60) && ready.gets }
     go.write("12")
     assert(users.all? { |pid| Process.wait2(pid).last.success? })
@@ -94,8 +95,8 @@ class BuildTest < LoadTest
 
   def refusal = assert_raises(Program::NotBuilt) { build(sources: fake_sources) }.message
 
-  def built?(compiler)
-    File.executable?(build(env: { "CC" => compiler }, sources: fake_sources))
+  def built?(compiler, sources)
+    File.executable?(build(env: { "CC" => compiler }, sources: sources))
   rescue Program::NotBuilt
     false
   end

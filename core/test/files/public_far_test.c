@@ -31,21 +31,12 @@ static int end(void **state)
     return 0;
 }
 
-static bool helper_has_jobs(void)
-{
-    struct bb__file_cache *cache = host->worker->files;
-    pthread_mutex_lock(&cache->lock);
-    bool has = cache->helper.jobs > 0 || cache->helper.looks_at_roots;
-    pthread_mutex_unlock(&cache->lock);
-    return has;
-}
-
 static void ask(const char *request, const char *body)
 {
     client_say(client, request);
     while (!client_receive(client)) {
         host_turn(host);
-        while (helper_has_jobs()) sched_yield();
+        while (helper_is_busy(host->worker)) sched_yield();
         atomic_fetch_add(&later, BB_DISK_TICK);
     }
     assert_response(client, 200, body);
@@ -170,10 +161,10 @@ static void test_other_requests_never_wait(void **state)
     assert_response(client, 200, "GET /none ");
     assert_int_equal(slow_disk.waited, 1);
     slow_disk_set(false);
-    while (helper_has_jobs()) sched_yield();
+    while (helper_is_busy(host->worker)) sched_yield();
     atomic_fetch_add(&later, BB_FILE_VALID);
     ask(GET("/other"), "GET /other ");
-    while (helper_has_jobs()) sched_yield();
+    while (helper_is_busy(host->worker)) sched_yield();
     ask(GET("/none"), "new");
 }
 

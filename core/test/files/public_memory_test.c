@@ -203,15 +203,6 @@ static void test_each_allocation_of_a_request_fails_once(void **state)
 
 /* ---- the helper ---- */
 
-static bool helper_has_jobs(const struct host *host)
-{
-    struct bb__file_cache *cache = host->worker->files;
-    pthread_mutex_lock(&cache->lock);
-    bool has = cache->helper.jobs > 0;
-    pthread_mutex_unlock(&cache->lock);
-    return has;
-}
-
 /* Until a second has passed, the response is 503. */
 static void test_the_helper_has_no_memory(void **state)
 {
@@ -225,7 +216,7 @@ static void test_the_helper_has_no_memory(void **state)
     slow_disk_set(false);
     while (!atomic_load(&fail_alloc.failed)) sched_yield();
     assert_true(fail_alloc_off());
-    while (helper_has_jobs(host)) sched_yield();
+    while (helper_is_busy(host->worker)) sched_yield();
     fake_clock_advance(BB_DISK_TICK);
     assert_response(client, 503, NULL);
     client_free(client);
@@ -233,7 +224,7 @@ static void test_the_helper_has_no_memory(void **state)
     client = client_new_saying(host, GET("/d/e/b"));
     while (!client_receive(client)) {
         host_turn(host);
-        while (helper_has_jobs(host)) sched_yield();
+        while (helper_is_busy(host->worker)) sched_yield();
         fake_clock_advance(BB_DISK_TICK);
     }
     assert_response(client, 200, "deep");

@@ -85,7 +85,7 @@ static enum bb__conn_next await_helper(void)
     struct bb__conn_context *context = &move->to.context;
     enum bb__conn_next next = BB_CONN_WAIT;
     while (next == BB_CONN_WAIT) {
-        sched_yield();
+        while (helper_is_busy(move->to.worker)) sched_yield();
         fake_clock_advance(BB_DISK_TICK);
         context->now = fake_clock;
         if (bb__timeout_take_due(&move->to.timeouts, fake_clock))

@@ -76,19 +76,11 @@ static struct client *wait_for(const char *request)
     return client;
 }
 
-static bool helper_has_jobs(void)
-{
-    pthread_mutex_lock(&cache()->lock);
-    bool has = cache()->helper.jobs > 0 || cache()->helper.looks_at_roots || cache()->roots_change;
-    pthread_mutex_unlock(&cache()->lock);
-    return has;
-}
-
 /* The disk answers, and the connections look again. */
 static void answer(void)
 {
     slow_disk_set(false);
-    while (helper_has_jobs()) sched_yield();
+    while (helper_is_busy(host->worker)) sched_yield();
     pass_time(BB_DISK_TICK);
     host_settle(host);
 }
