@@ -6,8 +6,7 @@ module Support
   # Reads the live processes from /proc, with their parents and groups. Zombies do not count, because they use no
   # resources. If PID 1 of a container does not reap orphans, an orphan stays a zombie for ever.
   module ProcessTable
-    # exit_signal: the signal that the parent gets when the process ends; 0 for the child that Core.check_fork makes and
-    # reaps.
+    # exit_signal: the signal that the parent gets when the process ends.
     Entry = Struct.new(:pid, :state, :parent, :group, :session, :started, :exit_signal, :command)
 
     module_function
@@ -25,9 +24,10 @@ module Support
     end
 
     # The live children of a process, oldest first. A younger process has a lower pid if the numbers have begun again.
+    # Without the child that Core.check_fork makes and reaps before each fork: the end of that one sends no signal.
     def children(parent)
       pids.filter_map { |pid| entry(pid) { |its_parent, _group| its_parent == parent } }
-          .sort_by { |child| [child.started, child.pid] }
+          .reject { |child| child.exit_signal.zero? }.sort_by { |child| [child.started, child.pid] }
     end
 
     # The live children of a process, their children, and so on.

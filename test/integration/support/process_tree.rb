@@ -25,7 +25,7 @@ module ProcessTree
     parent = master(server)
     return [] unless parent
 
-    Support::ProcessTable.children(parent.pid).reject { |child| child.exit_signal.zero? }.map(&:pid)
+    Support::ProcessTable.children(parent.pid).map(&:pid)
   end
 
   # Waits until there are `count` workers, and none of the pids in `without` is among them. Returns the workers' pids.
