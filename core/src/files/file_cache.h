@@ -33,7 +33,8 @@ struct bb__file_cache {
     struct bb__file_entry *newest, *oldest;
     unsigned count, descriptors, descriptors_max;
     size_t bytes;
-    uint64_t scarce_until; /* ms; until then no entry keeps a descriptor, because they have run out */
+    uint64_t scarce_until; /* ms; until then only files in use keep descriptors, which have run out */
+    bool lends;            /* an entry may have a descriptor from `reserve` on */
 
     struct { /* file_helper.c */
         pthread_t thread;
@@ -78,8 +79,8 @@ enum bb__file_found bb__file_cache_may_have(struct bb__file_cache *cache, struct
 enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
                                         struct bb__file_entry **entry);
 
-/* In file_table.c: closes the descriptors that only the cache uses. For some time, it keeps none. Returns
- * whether it has closed any. */
+/* In file_table.c: closes the descriptors that only the cache uses. For some time, it keeps none but the
+ * newest. Returns whether it has closed any. */
 bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now);
 
 /* ---- for the files of files/ ---- */
@@ -100,7 +101,7 @@ void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *en
 void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked);
 
 /* Drops the entries that nobody has used for BB_ENTRY_IDLE, because a removed file takes room on the disk
- * while it is open. */
+ * while it is open, and those that are in use no more and have a descriptor from `reserve` on. */
 void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now);
 
 /* In file_find.c: finds what the path stands for. known: the entry that the cache has, or NULL. BB_OK: the

@@ -65,27 +65,59 @@ static bool is_awaited(const struct bb__file_entry *entry)
     return entry->cache.is_awaited && bb__elapsed(bb__clock_ms(), entry->checked_at) < BB_FILE_VALID;
 }
 
+/* The file that an entry keeps open. */
+static const struct bb__file_entry *file_of(const struct bb__file_entry *entry)
+{
+    return entry->cache.former ? entry->cache.former : entry;
+}
+
+/* If the table dropped it, its descriptors would stay open, and the next client would get others. */
+static bool is_in_use(const struct bb__file_entry *entry)
+{
+    return atomic_load_explicit(&file_of(entry)->users, memory_order_relaxed) > 1;
+}
+
 /* Drops the oldest entries that have a descriptor, or bytes in memory. */
 static void drop_until(struct bb__file_cache *cache, unsigned descriptors, size_t bytes)
 {
     for (struct bb__file_entry *each = cache->oldest, *newer;
          each && (cache->descriptors > descriptors || cache->bytes > bytes); each = newer) {
         newer = each->cache.newer;
-        bool helps = (each->cache.descriptors > 0 && cache->descriptors > descriptors) ||
-                     (each->cache.bytes > 0 && cache->bytes > bytes);
+        bool closes = each->cache.descriptors > 0 && cache->descriptors > descriptors && !is_in_use(each);
+        bool helps = closes || (each->cache.bytes > 0 && cache->bytes > bytes);
         if (helps && !is_awaited(each)) bb__file_table_drop(cache, each);
     }
+}
+
+static bool is_lent(const struct bb__file_cache *cache, const struct bb__file_entry *entry)
+{
+    for (int coding = 0; cache->reserve > 0 && coding < BB_CODINGS; coding++)
+        if (file_of(entry)->representations[coding].fd >= cache->reserve) return true;
+    return false;
+}
+
+static void give_back_lent(struct bb__file_cache *cache)
+{
+    bool lends = false;
+    for (struct bb__file_entry *each = cache->lends ? cache->oldest : NULL, *newer; each; each = newer) {
+        newer = each->cache.newer;
+        bool is = is_lent(cache, each), stays = is_in_use(each) || is_awaited(each);
+        if (is && !stays) bb__file_table_drop(cache, each);
+        lends |= is && stays;
+    }
+    cache->lends = lends;
 }
 
 void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now)
 {
     while (cache->oldest && bb__elapsed(now, cache->oldest->cache.used_at) >= BB_ENTRY_IDLE)
         bb__file_table_drop(cache, cache->oldest);
+    give_back_lent(cache);
 }
 
 static void count_costs(struct bb__file_entry *entry)
 {
-    const struct bb__file_entry *file = entry->cache.former ? entry->cache.former : entry;
+    const struct bb__file_entry *file = file_of(entry);
     entry->cache.descriptors = 0;
     entry->cache.bytes = 0;
     for (int coding = 0; coding < BB_CODINGS; coding++) {
@@ -111,6 +143,7 @@ void bb__file_table_put(struct bb__file_cache *cache, struct bb__file_entry *ent
     cache->count++;
     cache->descriptors += entry->cache.descriptors;
     cache->bytes += entry->cache.bytes;
+    cache->lends |= is_lent(cache, entry);
     if (cache->count > BB_ENTRIES_MAX) bb__file_table_drop(cache, cache->oldest);
     drop_until(cache, now < cache->scarce_until ? 0 : cache->descriptors_max, BB_FILE_BYTES_MAX);
 }

@@ -215,7 +215,7 @@ static void test_a_file_in_the_reserve(void **state)
     int count = occupy_until(host->worker->room.reserve, fds);
     get_large(client, 0);
     assert_int_equal(host->served, 1);
-    assert_int_equal(cache()->descriptors, 0);
+    assert_int_equal(cache()->descriptors, 1);
     leave(count, fds);
     count = occupy_until(host->worker->room.reserve, fds);
     get_large(client, 1);
@@ -338,9 +338,37 @@ static void test_a_file_in_use_stays_open(void **state)
     (void)state;
     struct client *client = client_new_saying(host, GET("/large"));
     host_settle(host);
-    assert_true(bb__file_cache_give_way(cache(), fake_clock));
     assert_false(bb__file_cache_give_way(cache(), fake_clock));
     assert_letters(client, VERY_LARGE);
+    assert_true(bb__file_cache_give_way(cache(), fake_clock));
+    client_free(client);
+}
+
+/* All descriptors are in use but one, which is lent. Clients that download the same file share it. */
+static void test_clients_share_a_lent_descriptor(void **state)
+{
+    int fds[64];
+    struct client *clients[4], *client = client_new_saying(host, GET("/app"));
+    (void)state;
+    assert_response(client, 200, "GET /app ");
+    for (int i = 0; i < 4; i++) clients[i] = client_new(host);
+    host_settle(host);
+    int count = occupy_until(host->worker->room.reserve, fds);
+    for (int i = host->worker->room.reserve + 1; i < host->worker->room.lent; i++) fds[count++] = dup(0);
+    for (int i = 0; i < 4; i++) {
+        client_say(clients[i], GET("/large"));
+        host_settle(host);
+        fake_clock_advance(BB_FILE_VALID / 2);
+    }
+    client_say(client, GET("/1"));
+    assert_response(client, 503, NULL);
+    for (int i = 0; i < 4; i++) assert_letters(clients[i], VERY_LARGE);
+    fake_clock_advance(BB_FILE_VALID);
+    client_say(clients[0], GET("/app"));
+    assert_response(clients[0], 200, "GET /app ");
+    assert_int_equal(cache()->descriptors, 0);
+    leave(count, fds);
+    for (int i = 0; i < 4; i++) client_free(clients[i]);
     client_free(client);
 }
 
@@ -351,11 +379,11 @@ static void test_the_cache_keeps_descriptors_again(void **state)
     get_large(client, 0);
     assert_int_equal(cache()->descriptors, 1);
     assert_true(bb__file_cache_give_way(cache(), fake_clock));
-    get_large(client, 0);
-    assert_int_equal(cache()->descriptors, 0);
+    for (int i = 0; i < 3; i++) get_large(client, i);
+    assert_int_equal(cache()->descriptors, 1);
     fake_clock_advance(1000);
     get_large(client, 0);
-    assert_int_equal(cache()->descriptors, 1);
+    assert_int_equal(cache()->descriptors, 2);
     client_free(client);
 }
 
@@ -374,6 +402,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_helper_has_no_descriptor, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_of_the_application, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_stays_open, begin, end),
+        cmocka_unit_test_setup_teardown(test_clients_share_a_lent_descriptor, begin, end),
         cmocka_unit_test_setup_teardown(test_the_cache_keeps_descriptors_again, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
