@@ -185,6 +185,13 @@ static int make_lower(const struct find *find, struct bb__representation *each)
     return each->fd < limit || each->bytes ? BB_OK : (errno = EMFILE, BB_ESYSTEM);
 }
 
+/* The file itself is sent. */
+static void drop_variant(struct bb__file_entry *entry, int coding)
+{
+    close_file(&entry->representations[coding]);
+    entry->codings &= ~(1U << coding);
+}
+
 /* The files are open. */
 static int complete(const struct find *find, struct bb__file_entry *entry)
 {
@@ -195,8 +202,12 @@ static int complete(const struct find *find, struct bb__file_entry *entry)
             entry->is_young = true;
     for (int coding = 0; code == BB_OK && coding < BB_CODINGS; coding++) {
         struct bb__representation *each = &entry->representations[coding];
-        if (bb__file_entry_has(entry, coding)) code = read_small(find, entry, each);
+        if (!bb__file_entry_has(entry, coding)) continue;
+        code = read_small(find, entry, each);
         if (code == BB_OK) code = make_lower(find, each);
+        if (code != BB_ESYSTEM || coding == BB_CODING_IDENTITY) continue;
+        drop_variant(entry, coding);
+        code = BB_OK;
     }
     return code == BB_OK ? bb__file_entry_make_heads(entry, find->cache->pub, find->found, find->real_now)
                          : code;

@@ -43,6 +43,8 @@ static int begin_with(int files)
     make_public_dir();
     for (int i = 0; i < files; i++) write_large(i);
     write_public_at("large", NULL, VERY_LARGE, OLD_TIME);
+    write_public_at("two", NULL, LARGE, OLD_TIME);
+    write_public_at("two.gz", NULL, 2 * LARGE, OLD_TIME);
     make_public_subdir("d");
     write_public("d/a", "d/a");
     limit_descriptors(MORE);
@@ -285,6 +287,21 @@ static void test_all_descriptors_are_lent(void **state)
     client_free(slow);
 }
 
+/* The file itself is sent. */
+static void test_a_variant_without_descriptor(void **state)
+{
+    int fds[64];
+    (void)state;
+    struct client *client = client_new_saying(host, GET("/app"));
+    assert_response(client, 200, "GET /app ");
+    int count = occupy_until(host->worker->room.reserve, fds);
+    for (int i = host->worker->room.reserve + 1; i < host->worker->room.lent; i++) fds[count++] = dup(0);
+    client_say(client, "GET /two HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n");
+    assert_letters(client, LARGE);
+    leave(count, fds);
+    client_free(client);
+}
+
 /* The helper has found it. After a second it looks again. */
 static void test_the_helper_has_no_descriptor(void **state)
 {
@@ -399,6 +416,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_connections_hide_no_file, begin, end),
         cmocka_unit_test_setup_teardown(test_a_directory_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_all_descriptors_are_lent, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_variant_without_descriptor, begin, end),
         cmocka_unit_test_setup_teardown(test_the_helper_has_no_descriptor, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_of_the_application, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_stays_open, begin, end),
