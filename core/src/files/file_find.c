@@ -175,14 +175,15 @@ static int read_small(const struct find *find, struct bb__file_entry *entry, str
     return BB_OK;
 }
 
-/* Descriptors from `reserve` on are the application's, which lends a few. */
+/* Descriptors from `reserve` on are the application's, which lends a few. Bytes in memory need none. */
 static int make_lower(const struct find *find, struct bb__representation *each)
 {
     int limit = find->cache->lent;
     if (limit == 0 || each->fd < find->cache->reserve) return BB_OK;
     (void)bb__file_cache_give_way(find->cache, bb__clock_ms());
     each->fd = bb__descriptor_move_down(each->fd, limit);
-    return each->fd < limit || each->bytes ? BB_OK : (errno = EMFILE, BB_ESYSTEM);
+    if (each->fd >= limit && each->bytes) close_file(each);
+    return each->fd < limit ? BB_OK : (errno = EMFILE, BB_ESYSTEM);
 }
 
 /* The file itself is sent. */

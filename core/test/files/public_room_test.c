@@ -302,6 +302,23 @@ static void test_a_variant_without_descriptor(void **state)
     client_free(client);
 }
 
+/* Its bytes are in memory, so it needs no descriptor that the host does not lend. */
+static void test_a_young_file_without_descriptor(void **state)
+{
+    int fds[64];
+    (void)state;
+    write_public_at("d/a", "young", 5, (int64_t)time(NULL));
+    struct client *client = client_new_saying(host, GET("/d/none"));
+    turn_until_answered(host, client);
+    assert_response(client, 200, "GET /d/none ");
+    int count = occupy_until(host->worker->room.lent, fds);
+    client_say(client, GET("/d/a"));
+    assert_response(client, 200, "young");
+    assert_int_equal(cache()->descriptors, 0);
+    leave(count, fds);
+    client_free(client);
+}
+
 /* The helper has found it. After a second it looks again. */
 static void test_the_helper_has_no_descriptor(void **state)
 {
@@ -417,6 +434,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_directory_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_all_descriptors_are_lent, begin, end),
         cmocka_unit_test_setup_teardown(test_a_variant_without_descriptor, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_young_file_without_descriptor, begin, end),
         cmocka_unit_test_setup_teardown(test_the_helper_has_no_descriptor, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_of_the_application, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_stays_open, begin, end),
