@@ -29,6 +29,7 @@ struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reser
 void bb__file_cache_free(struct bb__file_cache *cache, bool is_child)
 {
     if (!cache || (is_child && pthread_mutex_trylock(&cache->lock) != 0)) return;
+    cache->helper.runs = false;
     bb__file_helper_forget(cache);
     while (cache->oldest) bb__file_table_drop(cache, cache->oldest);
     bb__dir_tree_close(&cache->tree);

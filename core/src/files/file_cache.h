@@ -42,6 +42,7 @@ struct bb__file_cache {
         bool runs, ends, ended, looks_at_roots;
         struct bb__file_entry *first, *last; /* jobs */
         unsigned jobs;                       /* with the one that the helper does now */
+        struct bb__file_entry *closes;       /* files elsewhere that it closes */
         atomic_uint answers;                 /* grows when the helper has done something */
     } helper;
 };
@@ -119,6 +120,10 @@ void bb__file_find_roots(struct bb__file_cache *cache, enum bb__find_mode mode, 
 /* In file_helper.c: lets the helper find the path of an entry of the kind BB_ENTRY_ASKED. NULL: look at the
  * roots. The caller has the lock. False: there is no helper. */
 bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
+/* In file_helper.c: as bb__file_entry_release(), which may close the file. If the file is elsewhere, that may
+ * wait, so the helper does it. The caller has the lock. */
+void bb__file_helper_release(struct bb__file_cache *cache, struct bb__file_entry *entry);
 
 /* In file_helper.c: forgets the jobs. The caller has the lock, or there is no helper. */
 void bb__file_helper_forget(struct bb__file_cache *cache);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *const bb__coding_suffixes[BB_CODINGS] = {
     [BB_CODING_IDENTITY] = "", [BB_CODING_BR] = ".br", [BB_CODING_ZSTD] = ".zst", [BB_CODING_GZIP] = ".gz"};
@@ -31,7 +30,7 @@ void bb__file_entry_release(struct bb__file_entry *entry)
     if (atomic_fetch_sub_explicit(&entry->users, 1, memory_order_acq_rel) > 1) return;
     for (int coding = 0; coding < BB_CODINGS; coding++) {
         struct bb__representation *each = &entry->representations[coding];
-        if (each->fd >= 0) (void)close(each->fd);
+        if (each->fd >= 0) bb__file_close(each->fd);
         bb__buf_free(&each->head);
         free(each->bytes);
     }

@@ -82,6 +82,17 @@ static inline void bb__file_entry_use(struct bb__file_entry *entry)
 /* Ends one use. Any thread. */
 void bb__file_entry_release(struct bb__file_entry *entry);
 
+/* Ends one use, if there are others. False: the caller is the only user. */
+static inline bool bb__file_entry_leave(struct bb__file_entry *entry)
+{
+    unsigned users = atomic_load_explicit(&entry->users, memory_order_acquire);
+    while (users > 1)
+        if (atomic_compare_exchange_weak_explicit(&entry->users, &users, users - 1, memory_order_acq_rel,
+                                                  memory_order_acquire))
+            return true;
+    return false;
+}
+
 static inline bool bb__file_entry_has(const struct bb__file_entry *entry, enum bb__coding coding)
 {
     return entry->codings >> coding & 1;

@@ -39,6 +39,36 @@ static void look_at_roots(struct bb__file_cache *cache)
     cache->roots_change = 0;
 }
 
+/* ---- closing ---- */
+
+static bool may_wait(const struct bb__file_entry *entry)
+{
+    bool is_open = false;
+    for (int coding = 0; coding < BB_CODINGS; coding++) is_open |= entry->representations[coding].fd >= 0;
+    return is_open && !entry->is_local;
+}
+
+void bb__file_helper_release(struct bb__file_cache *cache, struct bb__file_entry *entry)
+{
+    if (bb__file_entry_leave(entry)) return;
+    if (!may_wait(entry) || !cache->helper.runs || cache->helper.ends) {
+        bb__file_entry_release(entry);
+        return;
+    }
+    entry->cache.next_job = cache->helper.closes;
+    cache->helper.closes = entry;
+    (void)pthread_cond_signal(&cache->helper.wakes);
+}
+
+static struct bb__file_entry *take_close(struct bb__file_cache *cache)
+{
+    struct bb__file_entry *entry = cache->helper.closes;
+    if (entry) cache->helper.closes = entry->cache.next_job;
+    return entry;
+}
+
+/* ---- looking ---- */
+
 /* An entry that is in the cache no more has no connection that waits, or is asked for again. */
 static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
 {
@@ -51,11 +81,11 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
     pthread_mutex_unlock(&cache->lock);
     int code = wanted ? bb__file_find(cache, &path, BB_FIND_WAITING, known, &found) : BB_OK;
     pthread_mutex_lock(&cache->lock);
-    if (known) bb__file_entry_release(known);
+    if (known) bb__file_helper_release(cache, known);
     if (found) {
         found->cache.is_awaited = true;
         bb__file_table_put(cache, found);
-        bb__file_entry_release(found);
+        bb__file_helper_release(cache, found);
     }
     if (code != BB_OK) {
         bb__file_table_drop_former(cache, job);
@@ -64,6 +94,14 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
     }
     bb__file_entry_release(job);
     cache->helper.jobs--;
+}
+
+static void close_next(struct bb__file_cache *cache)
+{
+    struct bb__file_entry *entry = take_close(cache);
+    pthread_mutex_unlock(&cache->lock);
+    bb__file_entry_release(entry);
+    pthread_mutex_lock(&cache->lock);
 }
 
 static void *run(void *argument)
@@ -75,6 +113,8 @@ static void *run(void *argument)
         struct bb__file_entry *job = NULL;
         if (cache->helper.looks_at_roots)
             look_at_roots(cache);
+        else if (cache->helper.closes)
+            close_next(cache);
         else if ((job = take_job(cache)))
             do_job(cache, job);
         else
@@ -151,4 +191,5 @@ bool bb__file_cache_stop(struct bb__file_cache *cache)
 void bb__file_helper_forget(struct bb__file_cache *cache)
 {
     for (struct bb__file_entry *job; (job = take_job(cache));) bb__file_entry_release(job);
+    for (struct bb__file_entry *each; (each = take_close(cache));) bb__file_entry_release(each);
 }

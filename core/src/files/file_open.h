@@ -43,6 +43,9 @@ enum bb__find_mode {
 int bb__file_open_at(int at, const char *name, enum bb__find_mode mode, int *fd,
                      struct bb__file_stamp *stamp);
 
+/* On a network or in user space, close(2) may wait for the server, and for a program (FUSE_FLUSH). */
+void bb__file_close(int fd);
+
 /* Whether an open file still has this stamp. */
 bool bb__file_is_unchanged(int fd, const struct bb__file_stamp *stamp);
 

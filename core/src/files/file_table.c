@@ -43,7 +43,7 @@ void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_en
     asked->cache.descriptors = 0;
     asked->cache.bytes = 0;
     asked->cache.former = NULL;
-    bb__file_entry_release(former);
+    bb__file_helper_release(cache, former);
 }
 
 void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry)
@@ -56,7 +56,7 @@ void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *en
     cache->count--;
     cache->descriptors -= entry->cache.descriptors;
     cache->bytes -= entry->cache.bytes;
-    bb__file_entry_release(entry);
+    bb__file_helper_release(cache, entry);
 }
 
 /* If its descriptor were closed now, the connection would have to ask the helper again. */

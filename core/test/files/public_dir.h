@@ -103,7 +103,8 @@ static inline bool helper_is_busy(struct bb_worker *worker)
 {
     struct bb__file_cache *cache = worker->files;
     pthread_mutex_lock(&cache->lock);
-    bool is = cache->helper.jobs > 0 || cache->helper.looks_at_roots || cache->roots_change > 0;
+    const bool is = cache->helper.jobs > 0 || cache->helper.looks_at_roots || cache->roots_change > 0 ||
+                    cache->helper.closes;
     pthread_mutex_unlock(&cache->lock);
     return is;
 }

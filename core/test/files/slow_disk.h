@@ -17,11 +17,15 @@ int __real_bb__directory_open_at(int at, const char *name, enum bb__find_mode mo
 int __wrap_bb__directory_open_at(int at, const char *name, enum bb__find_mode mode, int *fd,
                                  struct bb__file_stamp *stamp);
 
+void __real_bb__file_close(int fd);
+void __wrap_bb__file_close(int fd);
+
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changes;
     bool slow;
     bool unknown;        /* look-ups that may not wait find nothing, and the others do not take long */
+    bool closes;         /* to close a file takes as long as a look-up that waits */
     void (*works)(void); /* is called by each look-up that waits; NULL: none */
     unsigned waiting, waited;
 } slow_disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .changes = PTHREAD_COND_INITIALIZER};
@@ -69,6 +73,12 @@ int __wrap_bb__directory_open_at(int at, const char *name, enum bb__find_mode mo
                                  struct bb__file_stamp *stamp)
 {
     return wait_for_disk(mode) ? __real_bb__directory_open_at(at, name, mode, fd, stamp) : BB_AGAIN;
+}
+
+void __wrap_bb__file_close(int fd)
+{
+    if (slow_disk.closes) (void)wait_for_disk(BB_FIND_WAITING);
+    __real_bb__file_close(fd);
 }
 
 #endif
