@@ -37,7 +37,7 @@ struct bb__file_entry {
     atomic_uint users;
     enum bb__entry_kind kind;
     bool is_young;       /* a file may still change without another stamp */
-    bool is_local;       /* the directory of `public` is on this machine */
+    bool is_local;       /* the files are on this machine */
     unsigned codings;    /* 1 << enum bb__coding: the variants that exist */
     uint64_t checked_at; /* ms */
     struct bb__representation representations[BB_CODINGS];

@@ -117,6 +117,13 @@ static int open_file(const struct find *find, const char *name, struct bb__repre
     return bb__file_open_at(root_fd(find), name, mode_for(find), &each->fd, &each->stamp);
 }
 
+/* A link, or a mount point, may lead to another file system. BB_FIND_AT_ONCE follows none. */
+static bool is_local(const struct find *find, const struct bb__representation *each)
+{
+    if (!find->cache->pub->directories[find->root].is_local) return false;
+    return find->mode == BB_FIND_AT_ONCE || bb__file_is_local(each->fd);
+}
+
 static void close_file(struct bb__representation *each)
 {
     if (each->fd >= 0) (void)close(each->fd);
@@ -140,6 +147,7 @@ static int find_variant(const struct find *find, struct bb__file_entry *entry, e
     int code = open_file(find, path.path + 1, each);
     if (code == BB_AGAIN) return code;
     if (code != BB_OK) return BB_OK; /* the file itself is sent */
+    entry->is_local &= is_local(find, each);
     if (each->stamp.mtime >= entry->representations[BB_CODING_IDENTITY].stamp.mtime)
         entry->codings |= 1U << coding;
     else
@@ -225,7 +233,7 @@ static int open_candidate(struct find *find, const struct bb__file_path *path, s
     code = open_file(find, find->found->path + 1, &entry->representations[BB_CODING_IDENTITY]);
     if (code != BB_OK) return code;
     entry->kind = BB_ENTRY_FILE;
-    entry->is_local = find->cache->pub->directories[find->root].is_local;
+    entry->is_local = is_local(find, &entry->representations[BB_CODING_IDENTITY]);
     entry->codings = 1U << BB_CODING_IDENTITY;
     code = find_variants(find, entry);
     bool is_same = code == BB_OK && known && !known->is_young && bb__file_entry_is_same(known, entry);

@@ -57,7 +57,7 @@ int bb__directory_open(const char *name)
 #ifndef BB_PORTABLE
 
 /* The file systems of which no call waits for a network or for another process. */
-bool bb__directory_is_local(int fd)
+bool bb__file_is_local(int fd)
 {
     static const uint32_t local[] = {
         0x0000ef53, /* ext2, ext3, ext4 */
@@ -112,7 +112,7 @@ static int open_at_once(int at, const char *name, int flags)
 
 #else
 
-bool bb__directory_is_local(int fd)
+bool bb__file_is_local(int fd)
 {
     (void)fd;
     return false;

@@ -27,8 +27,8 @@ static inline bool bb__file_stamp_is_young(const struct bb__file_stamp *stamp, i
 /* Opens a directory by its name. Returns -1 with errno. */
 int bb__directory_open(const char *name);
 
-/* Whether the file system of the directory is on this machine. */
-bool bb__directory_is_local(int fd);
+/* Whether the file system of an open file or directory is on this machine. */
+bool bb__file_is_local(int fd);
 
 /* How a call finds a file. */
 enum bb__find_mode {

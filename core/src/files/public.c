@@ -25,7 +25,7 @@ static int open_directory(struct bb_public *pub, const char *name, char fault[BB
         errno = error;
         return BB_ESYSTEM;
     }
-    directory->is_local = bb__directory_is_local(directory->fd);
+    directory->is_local = bb__file_is_local(directory->fd);
     pub->directory_count++;
     return BB_OK;
 }
