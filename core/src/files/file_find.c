@@ -240,6 +240,13 @@ static int open_candidate(struct find *find, const struct bb__file_path *path, s
     return code == BB_OK && !is_same ? complete(find, entry) : code;
 }
 
+/* The path is no file, or its file cannot be read. */
+static void become_none(struct bb__file_entry *entry)
+{
+    for (int coding = 0; coding < BB_CODINGS; coding++) close_file(&entry->representations[coding]);
+    entry->kind = BB_ENTRY_NONE;
+}
+
 /* A file that may not be read hides no other candidate. candidate: room for find->found. */
 static int find_candidate(struct find *find, const struct bb__file_path *path,
                           struct bb__file_path *candidate, struct bb__file_entry *known)
@@ -250,6 +257,7 @@ static int find_candidate(struct find *find, const struct bb__file_path *path,
             int code = open_candidate(find, path, known);
             bool is_closed = code == BB_ESYSTEM && errno == EACCES;
             if (code != BB_EOF && !is_closed) return code;
+            if (find->made) become_none(find->made);
         }
     }
     return BB_EOF;
@@ -259,13 +267,6 @@ static int find_candidate(struct find *find, const struct bb__file_path *path,
 static bool is_exhausted(int code)
 {
     return code == BB_ENOMEM || (code == BB_ESYSTEM && bb__sock_is_exhaustion(errno));
-}
-
-/* The path is no file, or its file cannot be read. */
-static void become_none(struct bb__file_entry *entry)
-{
-    for (int coding = 0; coding < BB_CODINGS; coding++) close_file(&entry->representations[coding]);
-    entry->kind = BB_ENTRY_NONE;
 }
 
 static int find_file(struct bb__file_cache *cache, const struct bb__file_path *path, enum bb__find_mode mode,

@@ -75,10 +75,29 @@ static void test_no_descriptors(void **state)
     ask(GET("/d/a"), "again");
 }
 
+/* A server of files may let a file be opened that it does not let be read. The next candidate counts. */
+static void test_a_file_that_may_be_opened_only(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("a", public_path("page")), 0);
+    write_public_at("page.html", NULL, 2 * BB_FILE_SMALL, OLD_TIME);
+    serve(0);
+    fail_read = EACCES;
+    ask(GET("/page"), NULL);
+    int before = open_descriptors();
+    for (int i = 0; i < 3; i++) {
+        fake_clock_advance(BB_FILE_VALID);
+        ask(GET("/page"), NULL);
+    }
+    fail_read = 0;
+    assert_int_equal(open_descriptors(), before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_an_error_of_the_disk, begin, end_public),
+        cmocka_unit_test_setup_teardown(test_a_file_that_may_be_opened_only, begin, end_public),
         cmocka_unit_test_setup_teardown(test_no_descriptors, begin, end_public),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
