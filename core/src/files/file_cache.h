@@ -98,6 +98,10 @@ struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const st
 
 void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry);
 
+/* As bb__file_entry_release(), which may close the file. If the file is elsewhere, that may wait, so the
+ * helper does it. */
+void bb__file_table_release(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
 /* Lets the file go that an entry of the table keeps for the helper. */
 void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked);
 
@@ -120,10 +124,6 @@ void bb__file_find_roots(struct bb__file_cache *cache, enum bb__find_mode mode, 
 /* In file_helper.c: lets the helper find the path of an entry of the kind BB_ENTRY_ASKED. NULL: look at the
  * roots. The caller has the lock. False: there is no helper. */
 bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *entry);
-
-/* In file_helper.c: as bb__file_entry_release(), which may close the file. If the file is elsewhere, that may
- * wait, so the helper does it. The caller has the lock. */
-void bb__file_helper_release(struct bb__file_cache *cache, struct bb__file_entry *entry);
 
 /* In file_helper.c: forgets the jobs. The caller has the lock, or there is no helper. */
 void bb__file_helper_forget(struct bb__file_cache *cache);

@@ -41,25 +41,6 @@ static void look_at_roots(struct bb__file_cache *cache)
 
 /* ---- closing ---- */
 
-static bool may_wait(const struct bb__file_entry *entry)
-{
-    bool is_open = false;
-    for (int coding = 0; coding < BB_CODINGS; coding++) is_open |= entry->representations[coding].fd >= 0;
-    return is_open && !entry->is_local;
-}
-
-void bb__file_helper_release(struct bb__file_cache *cache, struct bb__file_entry *entry)
-{
-    if (bb__file_entry_leave(entry)) return;
-    if (!may_wait(entry) || !cache->helper.runs || cache->helper.ends) {
-        bb__file_entry_release(entry);
-        return;
-    }
-    entry->cache.next_job = cache->helper.closes;
-    cache->helper.closes = entry;
-    (void)pthread_cond_signal(&cache->helper.wakes);
-}
-
 static struct bb__file_entry *take_close(struct bb__file_cache *cache)
 {
     struct bb__file_entry *entry = cache->helper.closes;
@@ -81,11 +62,11 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
     pthread_mutex_unlock(&cache->lock);
     int code = wanted ? bb__file_find(cache, &path, BB_FIND_WAITING, known, &found) : BB_OK;
     pthread_mutex_lock(&cache->lock);
-    if (known) bb__file_helper_release(cache, known);
+    if (known) bb__file_table_release(cache, known);
     if (found) {
         found->cache.is_awaited = true;
         bb__file_table_put(cache, found);
-        bb__file_helper_release(cache, found);
+        bb__file_table_release(cache, found);
     }
     if (code != BB_OK) {
         bb__file_table_drop_former(cache, job);

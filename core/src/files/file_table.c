@@ -34,6 +34,25 @@ static void link_newest(struct bb__file_cache *cache, struct bb__file_entry *ent
     cache->newest = entry;
 }
 
+static bool may_wait(const struct bb__file_entry *entry)
+{
+    bool is_open = false;
+    for (int coding = 0; coding < BB_CODINGS; coding++) is_open |= entry->representations[coding].fd >= 0;
+    return is_open && !entry->is_local;
+}
+
+void bb__file_table_release(struct bb__file_cache *cache, struct bb__file_entry *entry)
+{
+    if (bb__file_entry_leave(entry)) return;
+    if (!may_wait(entry) || !cache->helper.runs || cache->helper.ends) {
+        bb__file_entry_release(entry);
+        return;
+    }
+    entry->cache.next_job = cache->helper.closes;
+    cache->helper.closes = entry;
+    (void)pthread_cond_signal(&cache->helper.wakes);
+}
+
 void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked)
 {
     struct bb__file_entry *former = asked->cache.former;
@@ -43,7 +62,7 @@ void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_en
     asked->cache.descriptors = 0;
     asked->cache.bytes = 0;
     asked->cache.former = NULL;
-    bb__file_helper_release(cache, former);
+    bb__file_table_release(cache, former);
 }
 
 void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry)
@@ -56,7 +75,7 @@ void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *en
     cache->count--;
     cache->descriptors -= entry->cache.descriptors;
     cache->bytes -= entry->cache.bytes;
-    bb__file_helper_release(cache, entry);
+    bb__file_table_release(cache, entry);
 }
 
 /* If its descriptor were closed now, the connection would have to ask the helper again. */

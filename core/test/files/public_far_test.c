@@ -210,6 +210,37 @@ static void test_the_disk_hangs(void **state)
     slow_disk_set(false);
 }
 
+/* A file of the kernel. It is on no file system that is known not to wait. */
+#define ELSEWHERE "/sys/kernel/mm/transparent_hugepage/enabled"
+
+static bool is_kept_as_local(const char *path)
+{
+    struct bb__file_cache *cache = host->worker->files;
+    struct bb__file_entry *entry;
+    const struct bb_slice slice = {path, strlen(path)};
+    while (bb__file_cache_find(cache, slice, bb__clock_ms(), &entry) == BB_FILE_LATER) sched_yield();
+    bool is = entry->is_local;
+    bb__file_entry_release(entry);
+    return is;
+}
+
+/* The directory is on this machine. */
+static void test_a_link_leads_elsewhere(void **state)
+{
+    LINUX_ONLY;
+    if (access(ELSEWHERE, R_OK) != 0) skip();
+    assert_int_equal(symlink(ELSEWHERE, public_path("far")), 0);
+    assert_int_equal(symlink("a", public_path("near")), 0);
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    client_say(client, GET("/none"));
+    assert_response(client, 200, "GET /none ");
+    while (helper_is_busy(host->worker)) sched_yield();
+    public_files->directories[0].is_local = true;
+    assert_true(is_kept_as_local("/near"));
+    assert_true(is_kept_as_local("/a"));
+    assert_false(is_kept_as_local("/far"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +252,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_requests_never_wait, begin, end),
         cmocka_unit_test_setup_teardown(test_a_close_hangs, begin, end),
         cmocka_unit_test_setup_teardown(test_the_disk_hangs, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_link_leads_elsewhere, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

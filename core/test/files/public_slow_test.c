@@ -367,32 +367,6 @@ static void test_the_jobs_have_a_limit(void **state)
     client_free(client);
 }
 
-/* A file of the kernel. It is on no file system that is known not to wait. */
-#define ELSEWHERE "/sys/kernel/mm/transparent_hugepage/enabled"
-
-static bool is_kept_as_local(const char *path)
-{
-    struct bb__file_entry *entry;
-    const struct bb_slice slice = {path, strlen(path)};
-    while (bb__file_cache_find(cache(), slice, bb__clock_ms(), &entry) == BB_FILE_LATER) sched_yield();
-    bool is = entry->is_local;
-    bb__file_entry_release(entry);
-    return is;
-}
-
-/* The directory is on this machine. */
-static void test_a_link_leads_elsewhere(void **state)
-{
-    (void)state;
-    assert_int_equal(symlink(ELSEWHERE, public_path("far")), 0);
-    assert_int_equal(symlink("a", public_path("near")), 0);
-    serve();
-    if (access(ELSEWHERE, R_OK) != 0) skip();
-    assert_true(is_kept_as_local("/near"));
-    assert_true(is_kept_as_local("/a"));
-    assert_false(is_kept_as_local("/far"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,7 +384,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_descriptors_are_scarce, begin, end),
         cmocka_unit_test_setup_teardown(test_the_names_cannot_be_read, begin, end),
         cmocka_unit_test_setup_teardown(test_the_jobs_have_a_limit, begin, end),
-        cmocka_unit_test_setup_teardown(test_a_link_leads_elsewhere, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
