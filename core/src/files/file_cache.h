@@ -106,7 +106,8 @@ void bb__file_table_release(struct bb__file_cache *cache, struct bb__file_entry 
 void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked);
 
 /* Drops the entries that nobody has used for BB_ENTRY_IDLE, because a removed file takes room on the disk
- * while it is open, and those that are in use no more and have a descriptor from `reserve` on. */
+ * while it is open. Of the files that are in use no more, drops those above the limits, and those that have a
+ * descriptor from `reserve` on. */
 void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now);
 
 /* In file_find.c: finds what the path stands for. known: the entry that the cache has, or NULL. BB_OK: the

@@ -108,6 +108,11 @@ static void drop_until(struct bb__file_cache *cache, unsigned descriptors, size_
     }
 }
 
+static void keep_to_limits(struct bb__file_cache *cache, uint64_t now)
+{
+    drop_until(cache, now < cache->scarce_until ? 0 : cache->descriptors_max, BB_FILE_BYTES_MAX);
+}
+
 static bool is_lent(const struct bb__file_cache *cache, const struct bb__file_entry *entry)
 {
     for (int coding = 0; cache->reserve > 0 && coding < BB_CODINGS; coding++)
@@ -132,6 +137,7 @@ void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now)
     while (cache->oldest && bb__elapsed(now, cache->oldest->cache.used_at) >= BB_ENTRY_IDLE)
         bb__file_table_drop(cache, cache->oldest);
     give_back_lent(cache);
+    keep_to_limits(cache, now);
 }
 
 static void count_costs(struct bb__file_entry *entry)
@@ -164,7 +170,7 @@ void bb__file_table_put(struct bb__file_cache *cache, struct bb__file_entry *ent
     cache->bytes += entry->cache.bytes;
     cache->lends |= is_lent(cache, entry);
     if (cache->count > BB_ENTRIES_MAX) bb__file_table_drop(cache, cache->oldest);
-    drop_until(cache, now < cache->scarce_until ? 0 : cache->descriptors_max, BB_FILE_BYTES_MAX);
+    keep_to_limits(cache, now);
 }
 
 struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const struct bb__file_path *path,

@@ -160,6 +160,25 @@ static void test_the_cache_keeps_descriptors_again(void **state)
     client_free(client);
 }
 
+/* Files in use may be more than the cache may have open. When they are in use no more, it closes some. */
+static void test_many_files_in_use(void **state)
+{
+    struct bb__file_entry *entries[FILES];
+    int count = 0;
+    (void)state;
+    while (cache()->descriptors <= cache()->descriptors_max) {
+        char path[16];
+        const struct bb_slice slice = {path, (size_t)snprintf(path, sizeof path, "/%d", count)};
+        assert_int_equal(bb__file_cache_find(cache(), slice, fake_clock, &entries[count++]), BB_FILE_FOUND);
+    }
+    while (count > 0) bb__file_entry_release(entries[--count]);
+    fake_clock_advance(1000);
+    struct client *client = client_new_saying(host, GET("/app"));
+    assert_response(client, 200, "GET /app ");
+    assert_int_equal(cache()->descriptors, cache()->descriptors_max);
+    client_free(client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +190,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_directory_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_stays_open, begin, end),
         cmocka_unit_test_setup_teardown(test_the_cache_keeps_descriptors_again, begin, end),
+        cmocka_unit_test_setup_teardown(test_many_files_in_use, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
