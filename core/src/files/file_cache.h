@@ -13,7 +13,7 @@
 /* Limits of a worker. */
 #define BB_ENTRIES_MAX    2048
 #define BB_FILE_BYTES_MAX (4 * 1024 * 1024)
-#define BB_ENTRY_IDLE     60000 /* ms; an entry that nobody has used for this time is dropped */
+#define BB_ENTRY_IDLE     60000 /* ms; an entry that nobody has asked for or sent for this time is dropped */
 #define BB_ENTRY_BUCKETS  4096
 /* ms. The longest wait for the names in the roots. It usually takes less than 1 ms to read them. If the disk
  * hangs, requests go on with the names that are known. */

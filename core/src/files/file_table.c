@@ -134,8 +134,15 @@ static void give_back_lent(struct bb__file_cache *cache)
 
 void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now)
 {
-    while (cache->oldest && bb__elapsed(now, cache->oldest->cache.used_at) >= BB_ENTRY_IDLE)
-        bb__file_table_drop(cache, cache->oldest);
+    for (struct bb__file_entry *each;
+         (each = cache->oldest) && bb__elapsed(now, each->cache.used_at) >= BB_ENTRY_IDLE;) {
+        if (is_in_use(each)) {
+            unlink_entry(cache, each);
+            link_newest(cache, each, now);
+        } else {
+            bb__file_table_drop(cache, each);
+        }
+    }
     give_back_lent(cache);
     keep_to_limits(cache, now);
 }

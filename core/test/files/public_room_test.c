@@ -160,6 +160,24 @@ static void test_the_cache_keeps_descriptors_again(void **state)
     client_free(client);
 }
 
+/* A download takes longer than BB_ENTRY_IDLE. Then another client asks for the file. */
+static void test_a_long_download(void **state)
+{
+    struct bb__file_entry *first, *second;
+    (void)state;
+    const struct bb_slice path = {"/1", 2};
+    assert_int_equal(bb__file_cache_find(cache(), path, fake_clock, &first), BB_FILE_FOUND);
+    fake_clock_advance(BB_ENTRY_IDLE);
+    assert_int_equal(bb__file_cache_may_have(cache(), path, fake_clock), BB_FILE_FOUND);
+    assert_int_equal(bb__file_cache_find(cache(), path, fake_clock, &second), BB_FILE_FOUND);
+    assert_ptr_equal(first, second);
+    bb__file_entry_release(first);
+    bb__file_entry_release(second);
+    fake_clock_advance(BB_ENTRY_IDLE);
+    assert_int_equal(bb__file_cache_may_have(cache(), path, fake_clock), BB_FILE_FOUND);
+    assert_int_equal(cache()->count, 0);
+}
+
 /* Files in use may be more than the cache may have open. When they are in use no more, it closes some. */
 static void test_many_files_in_use(void **state)
 {
@@ -190,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_directory_without_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_in_use_stays_open, begin, end),
         cmocka_unit_test_setup_teardown(test_the_cache_keeps_descriptors_again, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_long_download, begin, end),
         cmocka_unit_test_setup_teardown(test_many_files_in_use, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
