@@ -15,8 +15,9 @@
 /* Bytes. A smaller body is copied behind the head. */
 #define SMALL_MAX (16 * 1024)
 
-/* One call of bb__conn_file_send() sends at most this many slices. Then other connections come first. */
-#define SLICES_MAX 2
+/* Bytes. One call of bb__conn_file_send() sends at most this many, as nginx does with sendfile_max_chunk.
+ * Then other connections come first. */
+#define TURN_MAX (2 * BB_FILE_SLICE)
 
 int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_entry *entry,
                          struct bb__file_body *body)
@@ -140,31 +141,49 @@ static int send_text(struct bb__conn *conn, struct bb__file_piece *piece)
     return BB_OK;
 }
 
-static int send_slice(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_piece *piece)
+static int send_cached(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_piece *piece,
+                       size_t len)
 {
     struct bb__conn_file *file = conn->file;
-    size_t sent, len = piece->len < BB_FILE_SLICE ? (size_t)piece->len : BB_FILE_SLICE;
-    if (!bb__file_source_is_cached(file->fd, piece->first, len))
-        return await_disk(conn, context, piece->first);
-    end_disk_wait(conn);
-    int code = bb__file_source_send(conn->fd, file->fd, piece->first, len, &sent);
-    if (code != BB_OK) return report(conn, context, code);
-    piece->first += sent;
-    piece->len -= sent;
-    file->body.length -= sent;
-    if (file->reads_ahead && piece->len > BB_FILE_SLICE)
-        bb__file_source_read_ahead(file->fd, piece->first + BB_FILE_SLICE, sent);
+    for (size_t sent; len > 0; len -= sent) {
+        int code = bb__file_source_send(conn->fd, file->fd, piece->first, len, &sent);
+        if (code != BB_OK) return report(conn, context, code);
+        piece->first += sent;
+        piece->len -= sent;
+        file->body.length -= sent;
+        if (file->reads_ahead && piece->len > BB_FILE_SLICE)
+            bb__file_source_read_ahead(file->fd, piece->first + BB_FILE_SLICE, sent);
+    }
+    return BB_OK;
+}
+
+/* *left: bytes of this turn. Each look into the page cache is for as many bytes as possible. But while the
+ * file comes from the disk, a slice does not wait for the next one. */
+static int send_file(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_piece *piece,
+                     size_t *left)
+{
+    struct bb__conn_file *file = conn->file;
+    while (piece->len > 0) {
+        size_t most = file->reads_ahead && *left > BB_FILE_SLICE ? BB_FILE_SLICE : *left;
+        size_t len = piece->len < most ? (size_t)piece->len : most;
+        if (len == 0) return BB_AGAIN;
+        if (!bb__file_source_is_cached(file->fd, piece->first, len))
+            return await_disk(conn, context, piece->first);
+        end_disk_wait(conn);
+        *left -= len;
+        int code = send_cached(conn, context, piece, len);
+        if (code != BB_OK) return code;
+    }
     return BB_OK;
 }
 
 int bb__conn_file_send(struct bb__conn *conn, struct bb__conn_context *context)
 {
     struct bb__conn_file *file = conn->file;
-    for (int slices = 0; file->next < file->body.count; file->next++) {
+    for (size_t left = TURN_MAX; file->next < file->body.count; file->next++) {
         struct bb__file_piece *piece = &file->body.pieces[file->next];
         int code = send_text(conn, piece);
-        for (; code == BB_OK && piece->len > 0; slices++)
-            code = slices < SLICES_MAX ? send_slice(conn, context, piece) : BB_AGAIN;
+        if (code == BB_OK) code = send_file(conn, context, piece, &left);
         if (code != BB_OK) return code;
     }
     bb__conn_file_drop(conn);

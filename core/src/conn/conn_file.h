@@ -40,7 +40,7 @@ void bb__conn_file_make_boundary(char boundary[BB_BOUNDARY_LEN]);
 /* Closes the file, if there is one. */
 void bb__conn_file_drop(struct bb__conn *conn);
 
-/* Sends bytes of the file, at most two slices. `out` must be empty. BB_OK: all are sent, and the file is
+/* Sends bytes of the file, at most 1 MiB. `out` must be empty. BB_OK: all are sent, and the file is
  * closed; BB_AGAIN: the socket is full, other connections come first, or the disk is slow
  * (bb__conn_waits_for_disk()); BB_EGONE: the client is gone, or the file cannot be sent, which is logged. */
 int bb__conn_file_send(struct bb__conn *conn, struct bb__conn_context *context);

@@ -268,10 +268,10 @@ static ssize_t transmit(int socket, int fd, uint64_t first, size_t len)
 #endif
 }
 
-int bb__file_source_send(int socket, int fd, uint64_t first, uint64_t len, size_t *sent)
+int bb__file_source_send(int socket, int fd, uint64_t first, size_t len, size_t *sent)
 {
     ssize_t count;
-    do count = transmit(socket, fd, first, len < BB_FILE_SLICE ? (size_t)len : BB_FILE_SLICE);
+    do count = transmit(socket, fd, first, len);
     while (count < 0 && errno == EINTR);
     *sent = count > 0 ? (size_t)count : 0;
     if (count > 0) return BB_OK;

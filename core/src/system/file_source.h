@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes. One call of bb__file_source_send() sends at most this many. So a slow disk blocks one call no longer
- * than it needs to read so many bytes. */
+/* Bytes. While a file comes from the disk, at most this many are sent at once. */
 #define BB_FILE_SLICE (512 * 1024)
 
 /* Opens a regular file for reading. A FIFO or a device never blocks the call. limit: the
@@ -38,9 +37,9 @@ bool bb__file_source_is_cached(int fd, uint64_t first, size_t len);
 /* Starts to read the bytes from the disk, and does not wait for them. */
 void bb__file_source_read_ahead(int fd, uint64_t first, uint64_t len);
 
-/* Sends bytes of the file to a socket, at most BB_FILE_SLICE. BB_OK with *sent > 0; BB_AGAIN: the socket
+/* Sends at most len bytes of the file to a socket. BB_OK with *sent > 0; BB_AGAIN: the socket
  * takes nothing now; BB_EGONE: the peer is gone; BB_EOF: the file ends before `first`; BB_ESYSTEM with errno:
  * the file cannot be read. Call bb__sigpipe_prepare() before the first slice. */
-int bb__file_source_send(int socket, int fd, uint64_t first, uint64_t len, size_t *sent);
+int bb__file_source_send(int socket, int fd, uint64_t first, size_t len, size_t *sent);
 
 #endif
