@@ -1,6 +1,6 @@
 /* slow_mount DIRECTORY HOLD MS MOUNTPOINT: shows the files of DIRECTORY at MOUNTPOINT, in user space (FUSE).
- * Each look-up of a name waits while there is a file HOLD, at most MS milliseconds. It runs until it is
- * killed. */
+ * Each look-up of a name waits while there is a file HOLD, at most MS milliseconds; so does each read of a
+ * file while there is a file HOLD.read. It runs until it is killed. */
 #define FUSE_USE_VERSION 31
 #include <fuse.h>
 
@@ -16,6 +16,14 @@
 static const char *root, *hold;
 static long limit;
 
+static void wait_for(const char *suffix)
+{
+    const struct timespec ms = {0, 1000000};
+    char name[4096];
+    snprintf(name, sizeof name, "%s%s", hold, suffix);
+    for (long waited = 0; waited < limit && access(name, F_OK) == 0; waited++) nanosleep(&ms, NULL);
+}
+
 static const char *below_root(char *buffer, size_t size, const char *path)
 {
     snprintf(buffer, size, "%s%s", root, path);
@@ -24,11 +32,9 @@ static const char *below_root(char *buffer, size_t size, const char *path)
 
 static int slow_getattr(const char *path, struct stat *status, struct fuse_file_info *file)
 {
-    const struct timespec ms = {0, 1000000};
     char name[4096];
     (void)file;
-    if (path[1])
-        for (long waited = 0; waited < limit && access(hold, F_OK) == 0; waited++) nanosleep(&ms, NULL);
+    if (path[1]) wait_for("");
     return lstat(below_root(name, sizeof name, path), status) == 0 ? 0 : -errno;
 }
 
@@ -56,6 +62,7 @@ static int slow_open(const char *path, struct fuse_file_info *file)
 static int slow_read(const char *path, char *bytes, size_t size, off_t offset, struct fuse_file_info *file)
 {
     (void)path;
+    wait_for(".read");
     ssize_t count = pread((int)file->fh, bytes, size, offset);
     return count < 0 ? -errno : (int)count;
 }

@@ -5,12 +5,12 @@ require "open3"
 
 module Bench
   module Files
-    # A directory whose look-ups wait: slow_mount.c shows the files of another directory there. It needs root, /dev/fuse
-    # and libfuse3.
+    # A directory whose look-ups and reads wait: slow_mount.c shows the files of another directory there. It needs root,
+    # /dev/fuse and libfuse3.
     class SlowMount
       SOURCE = File.join(__dir__, "slow_mount.c")
 
-      # path: the directory whose look-ups wait. source: the directory that has the files.
+      # path: the directory. source: the directory that has the files.
       attr_reader :path, :source
 
       # Why this machine cannot mount it, or nil.
@@ -21,8 +21,8 @@ module Bench
         "libfuse3-dev" unless system("pkg-config", "--exists", "fuse3")
       end
 
-      # dir: for the program, the directories and the file that holds the look-ups up. longest: ms, after which a
-      # look-up goes on nevertheless.
+      # dir: for the program, the directories and the files that hold the calls up. longest: ms, after which a call goes
+      # on nevertheless.
       def initialize(dir, longest:)
         @hold = File.join(dir, "hold")
         @path = FileUtils.mkdir_p(File.join(dir, "slow")).first
@@ -35,7 +35,8 @@ module Bench
       end
 
       def hold = FileUtils.touch(@hold)
-      def let_go = FileUtils.rm_f(@hold)
+      def hold_reads = FileUtils.touch("#{@hold}.read")
+      def let_go = FileUtils.rm_f([@hold, "#{@hold}.read"])
 
       # Calls to the kernel that wait for the mount end, too.
       def finish

@@ -1,6 +1,6 @@
 /* conn_file.c: see conn_file.h. */
 #include "conn/conn_report.h"
-#include "files/file_entry.h"
+#include "files/file_cache.h"
 #include "sockets/sigpipe.h"
 #include "system/file_source.h"
 
@@ -25,6 +25,7 @@ int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_entry *e
     conn->file = malloc(sizeof *conn->file);
     if (!conn->file) return BB_ENOMEM;
     *conn->file = (struct bb__conn_file){.fd = fd, .entry = entry, .body = *body};
+    conn->file->is_far = entry && !entry->is_local && !bb__file_source_can_tell(fd);
     if (entry) bb__file_entry_use(entry);
     body->text = (struct bb__buf){0};
     bb__sigpipe_prepare();
@@ -34,6 +35,7 @@ int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_entry *e
 void bb__conn_file_drop(struct bb__conn *conn)
 {
     if (!conn->file) return;
+    if (conn->file->part) bb__file_read_release(conn->file->part);
     if (conn->file->entry)
         bb__file_entry_release(conn->file->entry);
     else
@@ -87,23 +89,28 @@ static bool has_waited_too_long(const struct bb__conn_file *file, const struct b
     return settings->write_timeout > 0 && bb__elapsed(now, file->disk_since) >= settings->write_timeout;
 }
 
-/* The next bytes are not in the page cache. Each call starts to read them, because the kernel may have had no
- * memory for them, or may have dropped them again. BB_AGAIN: wait; BB_EGONE: the client has gone, or the disk
- * has delivered nothing for write_timeout. */
-static int await_disk(struct bb__conn *conn, struct bb__conn_context *context, uint64_t first)
+/* BB_AGAIN: wait; BB_EGONE: the client has gone, or the disk has delivered nothing for write_timeout. */
+static int await_disk(struct bb__conn *conn, struct bb__conn_context *context)
 {
     struct bb__conn_file *file = conn->file;
     uint64_t now = bb__clock_ms();
-    bb__file_source_read_ahead(file->fd, first, 2 * BB_FILE_SLICE);
     if (file->disk_since == 0) {
         file->disk_since = now;
-        file->reads_ahead = true;
         return BB_AGAIN;
     }
     if (bb__sock_client_gone(conn->fd, false)) return BB_EGONE;
     if (!has_waited_too_long(file, context->settings, now)) return BB_AGAIN;
     (void)bb__conn_report(conn, context, BB_REASON_FILE_UNREADABLE, ETIMEDOUT);
     return BB_EGONE;
+}
+
+/* The next bytes are not in the page cache. Each call starts to read them, because the kernel may have had no
+ * memory for them, or may have dropped them again. */
+static int read_ahead(struct bb__conn *conn, struct bb__conn_context *context, uint64_t first)
+{
+    bb__file_source_read_ahead(conn->file->fd, first, 2 * BB_FILE_SLICE);
+    conn->file->reads_ahead = true;
+    return await_disk(conn, context);
 }
 
 /* The time in which the disk was slow does not count against the client. */
@@ -141,6 +148,13 @@ static int send_text(struct bb__conn *conn, struct bb__file_piece *piece)
     return BB_OK;
 }
 
+static void advance(struct bb__conn_file *file, struct bb__file_piece *piece, size_t sent)
+{
+    piece->first += sent;
+    piece->len -= sent;
+    file->body.length -= sent;
+}
+
 static int send_cached(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_piece *piece,
                        size_t len)
 {
@@ -148,9 +162,7 @@ static int send_cached(struct bb__conn *conn, struct bb__conn_context *context, 
     for (size_t sent; len > 0; len -= sent) {
         int code = bb__file_source_send(conn->fd, file->fd, piece->first, len, &sent);
         if (code != BB_OK) return report(conn, context, code);
-        piece->first += sent;
-        piece->len -= sent;
-        file->body.length -= sent;
+        advance(file, piece, sent);
         if (file->reads_ahead && piece->len > BB_FILE_SLICE)
             bb__file_source_read_ahead(file->fd, piece->first + BB_FILE_SLICE, sent);
     }
@@ -168,7 +180,7 @@ static int send_file(struct bb__conn *conn, struct bb__conn_context *context, st
         size_t len = piece->len < most ? (size_t)piece->len : most;
         if (len == 0) return BB_AGAIN;
         if (!bb__file_source_is_cached(file->fd, piece->first, len))
-            return await_disk(conn, context, piece->first);
+            return read_ahead(conn, context, piece->first);
         end_disk_wait(conn);
         *left -= len;
         int code = send_cached(conn, context, piece, len);
@@ -177,13 +189,56 @@ static int send_file(struct bb__conn *conn, struct bb__conn_context *context, st
     return BB_OK;
 }
 
+/* Sends what is left of the part that the helper has read. */
+static int send_part(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_piece *piece,
+                     size_t *left)
+{
+    struct bb__conn_file *file = conn->file;
+    struct bb__file_read *part = file->part;
+    size_t sent, from = (size_t)(piece->first - part->first), len = part->len - from;
+    if (part->len == 0) {
+        errno = part->error;
+        return report(conn, context, part->error ? BB_ESYSTEM : BB_EOF);
+    }
+    if (len > *left) len = *left;
+    if (len == 0) return BB_AGAIN;
+    int code = bb__sock_send(conn->fd, part->bytes + from, len, &sent);
+    if (code != BB_OK) return code;
+    advance(file, piece, sent);
+    *left -= sent;
+    if (from + sent < part->len) return BB_OK;
+    bb__file_read_release(part);
+    file->part = NULL;
+    return BB_OK;
+}
+
+/* As send_file(). The helper reads the next part when this one is sent. */
+static int send_far(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_piece *piece,
+                    size_t *left)
+{
+    struct bb__conn_file *file = conn->file;
+    int code = BB_OK;
+    while (code == BB_OK && piece->len > 0) {
+        size_t len = piece->len < BB_FILE_READ_MAX ? (size_t)piece->len : BB_FILE_READ_MAX;
+        if (!file->part)
+            file->part = bb__file_cache_read(context->files, file->entry, file->fd, piece->first, len);
+        if (!file->part) return BB_EGONE;
+        if (!bb__file_read_is_done(file->part)) return await_disk(conn, context);
+        end_disk_wait(conn);
+        code = send_part(conn, context, piece, left);
+    }
+    return code;
+}
+
 int bb__conn_file_send(struct bb__conn *conn, struct bb__conn_context *context)
 {
     struct bb__conn_file *file = conn->file;
     for (size_t left = TURN_MAX; file->next < file->body.count; file->next++) {
         struct bb__file_piece *piece = &file->body.pieces[file->next];
         int code = send_text(conn, piece);
-        if (code == BB_OK) code = send_file(conn, context, piece, &left);
+        if (code == BB_OK)
+            code =
+                file->is_far ? send_far(conn, context, piece, &left) : send_file(conn, context, piece, &left);
         if (code != BB_OK) return code;
     }
     bb__conn_file_drop(conn);

@@ -9,6 +9,7 @@
 struct bb__conn;
 struct bb__conn_context;
 struct bb__file_entry;
+struct bb__file_read;
 
 /* ms. If the next bytes of the file are not in the page cache, the connection waits for the disk. It looks
  * again after this time. No thread waits. */
@@ -21,6 +22,8 @@ struct bb__conn_file {
     struct bb__file_body body;    /* text_len, first, len of a piece: what is not sent; length: the sum */
     uint64_t disk_since;          /* ms, when the wait for the disk began; 0: the connection does not wait */
     bool reads_ahead;             /* bytes of the file were not in the page cache */
+    bool is_far;                  /* reading may wait, and nobody can tell: the helper does it */
+    struct bb__file_read *part;   /* what the helper reads, or has read; NULL: nothing */
 };
 
 /* Gives the connection a file, to be sent after `out`. entry: the connection becomes a user of the entry,

@@ -29,9 +29,9 @@ struct bb__file_cache *bb__file_cache_new(const struct bb_public *pub, int reser
 void bb__file_cache_free(struct bb__file_cache *cache, bool is_child)
 {
     if (!cache || (is_child && pthread_mutex_trylock(&cache->lock) != 0)) return;
-    cache->helper.runs = false;
     bb__file_helper_forget(cache);
     while (cache->oldest) bb__file_table_drop(cache, cache->oldest);
+    bb__file_entry_close_all(&cache->closes);
     bb__dir_tree_close(&cache->tree);
     if (!is_child) {
         (void)pthread_cond_destroy(&cache->helper.wakes);
@@ -49,6 +49,7 @@ __attribute__((noinline)) static void do_each_second(struct bb__file_cache *cach
 {
     bool all_local = true, change = false;
     bb__file_table_drop_idle(cache, now);
+    bb__file_helper_close(cache);
     for (unsigned root = 0; root < cache->pub->directory_count; root++) {
         cache->tree.roots[root]->looked_at = now;
         all_local &= cache->pub->directories[root].is_local;
@@ -72,6 +73,7 @@ static void forget(struct bb__file_cache *cache, struct bb__file_entry *known)
 {
     pthread_mutex_lock(&cache->lock);
     if (known->cache.is_in) bb__file_table_drop(cache, known);
+    bb__file_helper_close(cache);
     pthread_mutex_unlock(&cache->lock);
 }
 

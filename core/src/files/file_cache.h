@@ -6,7 +6,7 @@
 #define BB_FILE_CACHE_H
 
 #include "files/dir_tree.h"
-#include "files/file_entry.h"
+#include "files/file_read.h"
 
 #include <pthread.h>
 
@@ -35,6 +35,7 @@ struct bb__file_cache {
     size_t bytes;
     uint64_t scarce_until; /* ms; until then only files in use keep descriptors, which have run out */
     bool lends;            /* an entry may have a descriptor from `reserve` on */
+    struct bb__file_closes closes;
 
     struct { /* file_helper.c */
         pthread_t thread;
@@ -42,8 +43,8 @@ struct bb__file_cache {
         bool runs, ends, ended, looks_at_roots;
         struct bb__file_entry *first, *last; /* jobs */
         unsigned jobs;                       /* with the one that the helper does now */
-        struct bb__file_entry *closes;       /* files elsewhere that it closes */
-        atomic_uint answers;                 /* grows when the helper has done something */
+        struct bb__file_read *first_read, *last_read;
+        atomic_uint answers; /* grows when the helper has done something */
     } helper;
 };
 
@@ -80,6 +81,11 @@ enum bb__file_found bb__file_cache_may_have(struct bb__file_cache *cache, struct
 enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_slice path, uint64_t now,
                                         struct bb__file_entry **entry);
 
+/* In file_helper.c: lets the helper read a part of a file. The caller becomes a user of the result. NULL: no
+ * memory. */
+struct bb__file_read *bb__file_cache_read(struct bb__file_cache *cache, struct bb__file_entry *entry, int fd,
+                                          uint64_t first, size_t len);
+
 /* In file_table.c: closes the descriptors that only the cache uses. For some time, it keeps none but the
  * newest. Returns whether it has closed any. */
 bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now);
@@ -97,10 +103,6 @@ struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const st
                                           uint64_t now);
 
 void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry);
-
-/* As bb__file_entry_release(), which may close the file. If the file is elsewhere, that may wait, so the
- * helper does it. */
-void bb__file_table_release(struct bb__file_cache *cache, struct bb__file_entry *entry);
 
 /* Lets the file go that an entry of the table keeps for the helper. */
 void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked);
@@ -125,6 +127,9 @@ void bb__file_find_roots(struct bb__file_cache *cache, enum bb__find_mode mode, 
 /* In file_helper.c: lets the helper find the path of an entry of the kind BB_ENTRY_ASKED. NULL: look at the
  * roots. The caller has the lock. False: there is no helper. */
 bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
+/* In file_helper.c: closes the files elsewhere that have no user any more. The caller has the lock. */
+void bb__file_helper_close(struct bb__file_cache *cache);
 
 /* In file_helper.c: forgets the jobs. The caller has the lock, or there is no helper. */
 void bb__file_helper_forget(struct bb__file_cache *cache);

@@ -25,9 +25,8 @@ struct bb__file_entry *bb__file_entry_new(const struct bb__file_path *path, enum
     return entry;
 }
 
-void bb__file_entry_release(struct bb__file_entry *entry)
+static void free_entry(struct bb__file_entry *entry)
 {
-    if (atomic_fetch_sub_explicit(&entry->users, 1, memory_order_acq_rel) > 1) return;
     for (int coding = 0; coding < BB_CODINGS; coding++) {
         struct bb__representation *each = &entry->representations[coding];
         if (each->fd >= 0) bb__file_close(each->fd);
@@ -36,6 +35,36 @@ void bb__file_entry_release(struct bb__file_entry *entry)
     }
     if (entry->cache.former) bb__file_entry_release(entry->cache.former);
     free(entry);
+}
+
+static bool is_open(const struct bb__file_entry *entry)
+{
+    for (int coding = 0; coding < BB_CODINGS; coding++)
+        if (entry->representations[coding].fd >= 0) return true;
+    return false;
+}
+
+void bb__file_entry_release(struct bb__file_entry *entry)
+{
+    if (atomic_fetch_sub_explicit(&entry->users, 1, memory_order_acq_rel) > 1) return;
+    if (!entry->closes || !is_open(entry)) {
+        free_entry(entry);
+        return;
+    }
+    struct bb__file_closes *closes = entry->closes;
+    entry->cache.next_job = atomic_load_explicit(&closes->first, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&closes->first, &entry->cache.next_job, entry,
+                                                  memory_order_release, memory_order_relaxed))
+        continue;
+}
+
+void bb__file_entry_close_all(struct bb__file_closes *closes)
+{
+    struct bb__file_entry *next, *each = atomic_exchange_explicit(&closes->first, NULL, memory_order_acquire);
+    for (; each; each = next) {
+        next = each->cache.next_job;
+        free_entry(each);
+    }
 }
 
 bool bb__file_entry_is_same(const struct bb__file_entry *one, const struct bb__file_entry *other)

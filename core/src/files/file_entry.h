@@ -33,8 +33,16 @@ struct bb__representation {
     int64_t modified;         /* s since 1970 */
 };
 
+struct bb__file_entry;
+
+/* Files elsewhere that have no user any more. close(2) may wait, so the helper closes them. */
+struct bb__file_closes {
+    _Atomic(struct bb__file_entry *) first;
+};
+
 struct bb__file_entry {
     atomic_uint users;
+    struct bb__file_closes *closes; /* NULL: the last user closes the files */
     enum bb__entry_kind kind;
     bool is_young;       /* a file may still change without another stamp */
     bool is_local;       /* the files are on this machine */
@@ -48,7 +56,7 @@ struct bb__file_entry {
         uint64_t used_at; /* ms */
         struct bb__file_entry *next; /* in its bucket */
         struct bb__file_entry *newer, *older;
-        struct bb__file_entry *next_job; /* for the helper */
+        struct bb__file_entry *next_job; /* for the helper; the next one to be closed */
         struct bb__file_entry *former;   /* BB_ENTRY_ASKED: the file that was known before; NULL: none */
         unsigned descriptors;
         size_t bytes;
@@ -82,16 +90,8 @@ static inline void bb__file_entry_use(struct bb__file_entry *entry)
 /* Ends one use. Any thread. */
 void bb__file_entry_release(struct bb__file_entry *entry);
 
-/* Ends one use, if there are others. False: the caller is the only user. */
-static inline bool bb__file_entry_leave(struct bb__file_entry *entry)
-{
-    unsigned users = atomic_load_explicit(&entry->users, memory_order_acquire);
-    while (users > 1)
-        if (atomic_compare_exchange_weak_explicit(&entry->users, &users, users - 1, memory_order_acq_rel,
-                                                  memory_order_acquire))
-            return true;
-    return false;
-}
+/* Closes the files of these entries, and frees them. May wait. */
+void bb__file_entry_close_all(struct bb__file_closes *closes);
 
 static inline bool bb__file_entry_has(const struct bb__file_entry *entry, enum bb__coding coding)
 {

@@ -20,6 +20,12 @@ static void name_thread(void)
 #endif
 }
 
+/* Connections that wait look again. */
+static void answer(struct bb__file_cache *cache)
+{
+    atomic_fetch_add_explicit(&cache->helper.answers, 1, memory_order_release);
+}
+
 static struct bb__file_entry *take_job(struct bb__file_cache *cache)
 {
     struct bb__file_entry *job = cache->helper.first;
@@ -37,18 +43,8 @@ static void look_at_roots(struct bb__file_cache *cache)
     bb__file_find_roots(cache, BB_FIND_WAITING, &change);
     pthread_mutex_lock(&cache->lock);
     cache->roots_change = 0;
+    answer(cache);
 }
-
-/* ---- closing ---- */
-
-static struct bb__file_entry *take_close(struct bb__file_cache *cache)
-{
-    struct bb__file_entry *entry = cache->helper.closes;
-    if (entry) cache->helper.closes = entry->cache.next_job;
-    return entry;
-}
-
-/* ---- looking ---- */
 
 /* An entry that is in the cache no more has no connection that waits, or is asked for again. */
 static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
@@ -62,11 +58,11 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
     pthread_mutex_unlock(&cache->lock);
     int code = wanted ? bb__file_find(cache, &path, BB_FIND_WAITING, known, &found) : BB_OK;
     pthread_mutex_lock(&cache->lock);
-    if (known) bb__file_table_release(cache, known);
+    if (known) bb__file_entry_release(known);
     if (found) {
         found->cache.is_awaited = true;
         bb__file_table_put(cache, found);
-        bb__file_table_release(cache, found);
+        bb__file_entry_release(found);
     }
     if (code != BB_OK) {
         bb__file_table_drop_former(cache, job);
@@ -75,14 +71,49 @@ static void do_job(struct bb__file_cache *cache, struct bb__file_entry *job)
     }
     bb__file_entry_release(job);
     cache->helper.jobs--;
+    answer(cache);
 }
 
-static void close_next(struct bb__file_cache *cache)
+static void drop_read(struct bb__file_cache *cache)
 {
-    struct bb__file_entry *entry = take_close(cache);
+    struct bb__file_read *read = cache->helper.first_read;
+    cache->helper.first_read = read->next;
+    if (!read->next) cache->helper.last_read = NULL;
+    bb__file_read_release(read);
+}
+
+/* A connection that does not wait any more has released it. */
+static void do_read(struct bb__file_cache *cache, struct bb__file_read *read)
+{
     pthread_mutex_unlock(&cache->lock);
-    bb__file_entry_release(entry);
+    if (atomic_load(&read->users) > 1) bb__file_read_now(read);
     pthread_mutex_lock(&cache->lock);
+    drop_read(cache);
+}
+
+static bool has_closes(struct bb__file_cache *cache)
+{
+    return atomic_load_explicit(&cache->closes.first, memory_order_relaxed);
+}
+
+static void close_files(struct bb__file_cache *cache)
+{
+    pthread_mutex_unlock(&cache->lock);
+    bb__file_entry_close_all(&cache->closes);
+    pthread_mutex_lock(&cache->lock);
+}
+
+/* One job of each kind, so that no kind waits for the end of another. False: there is nothing to do. */
+static bool work(struct bb__file_cache *cache)
+{
+    bool looks_at = cache->helper.looks_at_roots, closes = has_closes(cache);
+    if (looks_at) look_at_roots(cache);
+    if (closes) close_files(cache);
+    struct bb__file_entry *job = take_job(cache);
+    if (job) do_job(cache, job);
+    struct bb__file_read *read = cache->helper.first_read;
+    if (read) do_read(cache, read);
+    return looks_at || closes || job || read;
 }
 
 static void *run(void *argument)
@@ -90,18 +121,8 @@ static void *run(void *argument)
     struct bb__file_cache *cache = argument;
     name_thread();
     pthread_mutex_lock(&cache->lock);
-    while (!cache->helper.ends) {
-        struct bb__file_entry *job = NULL;
-        if (cache->helper.looks_at_roots)
-            look_at_roots(cache);
-        else if (cache->helper.closes)
-            close_next(cache);
-        else if ((job = take_job(cache)))
-            do_job(cache, job);
-        else
-            (void)pthread_cond_wait(&cache->helper.wakes, &cache->lock);
-        atomic_fetch_add_explicit(&cache->helper.answers, 1, memory_order_release);
-    }
+    while (!cache->helper.ends)
+        if (!work(cache)) (void)pthread_cond_wait(&cache->helper.wakes, &cache->lock);
     cache->helper.ended = true;
     pthread_mutex_unlock(&cache->lock);
     return NULL;
@@ -130,9 +151,14 @@ static bool start(struct bb__file_cache *cache)
     return cache->helper.runs;
 }
 
+static bool is_there(struct bb__file_cache *cache)
+{
+    return !cache->helper.ends && (cache->helper.runs || start(cache));
+}
+
 bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *entry)
 {
-    if (cache->helper.ends || (!cache->helper.runs && !start(cache))) return false;
+    if (!is_there(cache)) return false;
     if (!entry) {
         cache->helper.looks_at_roots = true;
     } else {
@@ -144,6 +170,33 @@ bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *en
     }
     (void)pthread_cond_signal(&cache->helper.wakes);
     return true;
+}
+
+struct bb__file_read *bb__file_cache_read(struct bb__file_cache *cache, struct bb__file_entry *entry, int fd,
+                                          uint64_t first, size_t len)
+{
+    struct bb__file_read *read = bb__file_read_new(entry, fd, first, len);
+    if (!read) return NULL;
+    pthread_mutex_lock(&cache->lock);
+    bool asks = is_there(cache);
+    if (asks) {
+        atomic_fetch_add_explicit(&read->users, 1, memory_order_relaxed);
+        *(cache->helper.last_read ? &cache->helper.last_read->next : &cache->helper.first_read) = read;
+        cache->helper.last_read = read;
+        (void)pthread_cond_signal(&cache->helper.wakes);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    if (!asks) bb__file_read_now(read); /* better late than never */
+    return read;
+}
+
+void bb__file_helper_close(struct bb__file_cache *cache)
+{
+    if (!has_closes(cache)) return;
+    if (is_there(cache))
+        (void)pthread_cond_signal(&cache->helper.wakes);
+    else
+        bb__file_entry_close_all(&cache->closes); /* better late than never */
 }
 
 static bool has_ended(struct bb__file_cache *cache)
@@ -172,5 +225,5 @@ bool bb__file_cache_stop(struct bb__file_cache *cache)
 void bb__file_helper_forget(struct bb__file_cache *cache)
 {
     for (struct bb__file_entry *job; (job = take_job(cache));) bb__file_entry_release(job);
-    for (struct bb__file_entry *each; (each = take_close(cache));) bb__file_entry_release(each);
+    while (cache->helper.first_read) drop_read(cache);
 }

@@ -34,23 +34,11 @@ static void link_newest(struct bb__file_cache *cache, struct bb__file_entry *ent
     cache->newest = entry;
 }
 
-static bool may_wait(const struct bb__file_entry *entry)
+/* It closes the files elsewhere that have no user any more. */
+static void wake_helper(struct bb__file_cache *cache)
 {
-    bool is_open = false;
-    for (int coding = 0; coding < BB_CODINGS; coding++) is_open |= entry->representations[coding].fd >= 0;
-    return is_open && !entry->is_local;
-}
-
-void bb__file_table_release(struct bb__file_cache *cache, struct bb__file_entry *entry)
-{
-    if (bb__file_entry_leave(entry)) return;
-    if (!may_wait(entry) || !cache->helper.runs || cache->helper.ends) {
-        bb__file_entry_release(entry);
-        return;
-    }
-    entry->cache.next_job = cache->helper.closes;
-    cache->helper.closes = entry;
-    (void)pthread_cond_signal(&cache->helper.wakes);
+    if (atomic_load_explicit(&cache->closes.first, memory_order_relaxed))
+        (void)pthread_cond_signal(&cache->helper.wakes);
 }
 
 void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked)
@@ -62,7 +50,7 @@ void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_en
     asked->cache.descriptors = 0;
     asked->cache.bytes = 0;
     asked->cache.former = NULL;
-    bb__file_table_release(cache, former);
+    bb__file_entry_release(former);
 }
 
 void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *entry)
@@ -75,7 +63,7 @@ void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *en
     cache->count--;
     cache->descriptors -= entry->cache.descriptors;
     cache->bytes -= entry->cache.bytes;
-    bb__file_table_release(cache, entry);
+    bb__file_entry_release(entry);
 }
 
 /* If its descriptor were closed now, the connection would have to ask the helper again. */
@@ -166,6 +154,7 @@ void bb__file_table_put(struct bb__file_cache *cache, struct bb__file_entry *ent
     if (*place == entry) return;
     if (*place) bb__file_table_drop(cache, *place);
     count_costs(entry);
+    entry->closes = entry->is_local ? NULL : &cache->closes;
     place = &cache->buckets[entry->hash % BB_ENTRY_BUCKETS];
     entry->cache.next = *place;
     *place = entry;
@@ -178,6 +167,7 @@ void bb__file_table_put(struct bb__file_cache *cache, struct bb__file_entry *ent
     cache->lends |= is_lent(cache, entry);
     if (cache->count > BB_ENTRIES_MAX) bb__file_table_drop(cache, cache->oldest);
     keep_to_limits(cache, now);
+    wake_helper(cache);
 }
 
 struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const struct bb__file_path *path,
@@ -197,6 +187,7 @@ bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now)
     unsigned before = cache->descriptors;
     cache->scarce_until = now + SCARCE_TIME;
     drop_until(cache, 0, SIZE_MAX);
+    wake_helper(cache);
     bool found = cache->descriptors < before;
     pthread_mutex_unlock(&cache->lock);
     return found;

@@ -231,6 +231,17 @@ bool bb__file_source_read_cached(int fd, uint64_t first, char *to, size_t len)
     return read_cached(fd, first, to, len) == (ssize_t)len;
 }
 
+bool bb__file_source_can_tell(int fd)
+{
+#ifdef BB_PORTABLE
+    (void)fd;
+    return true;
+#else
+    char byte;
+    return read_cached(fd, 0, &byte, 1) >= 0 || errno == EAGAIN;
+#endif
+}
+
 static bool has_byte(int fd, uint64_t at)
 {
     char byte;

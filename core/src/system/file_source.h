@@ -30,6 +30,9 @@ int bb__file_source_open_below(const char *directory, const char *below, int lim
  * the file is shorter, or the file system cannot tell. `to` may then have some of the bytes. */
 bool bb__file_source_read_cached(int fd, uint64_t first, char *to, size_t len);
 
+/* Whether bb__file_source_is_cached() can tell. BB_PORTABLE: true, and a slow disk holds the thread up. */
+bool bb__file_source_can_tell(int fd);
+
 /* Returns whether the bytes are probably in the page cache, so that sending them does not wait for the disk.
  * Looks at the first and the last byte only. Returns true for file systems that cannot tell. */
 bool bb__file_source_is_cached(int fd, uint64_t first, size_t len);

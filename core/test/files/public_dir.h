@@ -97,14 +97,14 @@ static inline void host_enter_public(struct host *host, const char *directories,
     assert_int_equal(bb_lane_new(&host->lane, host->worker), BB_OK);
 }
 
-/* Whether the helper of a worker has something to do. A test that moves a clock waits until it has
- * not: a request waits for the names only some ms, and a machine may be slower. */
+/* Whether the helper of a worker has something to do. A test that moves a clock waits until it has not:
+ * a request waits for the names only some ms, and a machine may be slower. */
 static inline bool helper_is_busy(struct bb_worker *worker)
 {
     struct bb__file_cache *cache = worker->files;
     pthread_mutex_lock(&cache->lock);
-    const bool is = cache->helper.jobs > 0 || cache->helper.looks_at_roots || cache->roots_change > 0 ||
-                    cache->helper.closes;
+    bool is = cache->helper.jobs > 0 || cache->helper.looks_at_roots || cache->roots_change > 0 ||
+              cache->helper.first_read;
     pthread_mutex_unlock(&cache->lock);
     return is;
 }

@@ -92,6 +92,7 @@ static void test_a_slow_disk(void **state)
     slow_disk_await();
     for (int i = 0; i < 10; i++) pass_time(BB_AWAY_TIME / 2);
     slow_disk_set(false);
+    while (helper_is_busy(host->worker)) sched_yield();
     while (!client_receive(client)) pass_time(BB_DISK_TICK);
     assert_response(client, 200, "d/a");
     assert_int_equal(sscanf(lines(), "%llu %llu\n", &came, &took), 2);

@@ -4,7 +4,8 @@
 #ifndef BB_TEST_SLOW_DISK_H
 #define BB_TEST_SLOW_DISK_H
 
-#include "files/file_open.h"
+#include "files/file_read.h"
+#include "system/file_source.h"
 
 #include <pthread.h>
 
@@ -19,6 +20,10 @@ int __wrap_bb__directory_open_at(int at, const char *name, enum bb__find_mode mo
 
 void __real_bb__file_close(int fd);
 void __wrap_bb__file_close(int fd);
+void __real_bb__file_read_now(struct bb__file_read *read);
+void __wrap_bb__file_read_now(struct bb__file_read *read);
+bool __real_bb__file_source_can_tell(int fd);
+bool __wrap_bb__file_source_can_tell(int fd);
 
 static struct {
     pthread_mutex_t lock;
@@ -26,6 +31,7 @@ static struct {
     bool slow;
     bool unknown;        /* look-ups that may not wait find nothing, and the others do not take long */
     bool closes;         /* to close a file takes as long as a look-up that waits */
+    bool reads;          /* the same for reading, and nobody can tell before */
     void (*works)(void); /* is called by each look-up that waits; NULL: none */
     unsigned waiting, waited;
 } slow_disk = {.lock = PTHREAD_MUTEX_INITIALIZER, .changes = PTHREAD_COND_INITIALIZER};
@@ -79,6 +85,17 @@ void __wrap_bb__file_close(int fd)
 {
     if (slow_disk.closes) (void)wait_for_disk(BB_FIND_WAITING);
     __real_bb__file_close(fd);
+}
+
+void __wrap_bb__file_read_now(struct bb__file_read *read)
+{
+    if (slow_disk.reads) (void)wait_for_disk(BB_FIND_WAITING);
+    __real_bb__file_read_now(read);
+}
+
+bool __wrap_bb__file_source_can_tell(int fd)
+{
+    return !slow_disk.reads && __real_bb__file_source_can_tell(fd);
 }
 
 #endif

@@ -39,6 +39,19 @@ class FarFilesTest < Support::TestCase
     assert_nobody_else_waits("")
   end
 
+  # Its file is larger than a file in memory, and the kernel cannot tell whether a read waits.
+  def test_a_read_waits
+    start("public", @mount.path)
+    assert_equal LARGE.bytesize.to_s, @server.request("HEAD", "/large.txt")["Content-Length"]
+    @mount.hold_reads
+    client = ask("/large.txt")
+    3.times { assert_others }
+    @mount.let_go
+    assert_equal LARGE, client.read_response.body
+  ensure
+    client&.close
+  end
+
   def test_it_is_gone
     start("public", @mount.path)
     assert_equal "small", @server.get("/small.txt").body
