@@ -106,6 +106,8 @@ static void test_a_file_that_has_not_changed_keeps_its_entry(void **state)
     atomic_fetch_add(&later, BB_FILE_VALID);
     ask(GET("/large"), "GET /large ");
     assert_int_equal(cache->descriptors, 0);
+    atomic_fetch_add(&later, BB_FILE_VALID); /* the helper closes what the last user left a second ago */
+    ask(GET("/none"), "GET /none ");
     while (open_descriptors() > before) sched_yield();
 }
 
