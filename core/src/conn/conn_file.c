@@ -242,5 +242,6 @@ int bb__conn_file_send(struct bb__conn *conn, struct bb__conn_context *context)
         if (code != BB_OK) return code;
     }
     bb__conn_file_drop(conn);
+    if (context->files) bb__file_cache_close_unused(context->files);
     return BB_OK;
 }

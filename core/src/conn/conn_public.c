@@ -240,6 +240,7 @@ static enum bb__conn_next respond(struct bb__conn *conn, struct bb__conn_context
     enum bb__conn_next next = choose(&answer, conn, context);
     bb__buf_free(&answer.body.text);
     bb__file_entry_release(entry);
+    bb__file_cache_close_unused(context->files);
     return next;
 }
 

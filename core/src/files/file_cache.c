@@ -152,5 +152,6 @@ enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_
     else if (!is_valid)
         found = look(cache, &decoded, known, entry);
     if (known) bb__file_entry_release(known);
+    bb__file_cache_close_unused(cache);
     return found;
 }

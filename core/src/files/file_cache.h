@@ -86,6 +86,11 @@ enum bb__file_found bb__file_cache_find(struct bb__file_cache *cache, struct bb_
 struct bb__file_read *bb__file_cache_read(struct bb__file_cache *cache, struct bb__file_entry *entry, int fd,
                                           uint64_t first, size_t len);
 
+/* In file_helper.c: lets the helper close the files elsewhere that have no user any more. A caller of
+ * bb__file_entry_release() calls this next, because it may have been the last user. Not for a forked child.
+ */
+void bb__file_cache_close_unused(struct bb__file_cache *cache);
+
 /* In file_table.c: closes the descriptors that only the cache uses. For some time, it keeps none but the
  * newest. Returns whether it has closed any. */
 bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now);

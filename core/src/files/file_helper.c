@@ -199,6 +199,14 @@ void bb__file_helper_close(struct bb__file_cache *cache)
         bb__file_entry_close_all(&cache->closes); /* better late than never */
 }
 
+void bb__file_cache_close_unused(struct bb__file_cache *cache)
+{
+    if (!has_closes(cache)) return;
+    pthread_mutex_lock(&cache->lock);
+    bb__file_helper_close(cache);
+    pthread_mutex_unlock(&cache->lock);
+}
+
 static bool has_ended(struct bb__file_cache *cache)
 {
     pthread_mutex_lock(&cache->lock);

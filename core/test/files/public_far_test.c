@@ -111,6 +111,34 @@ static void test_a_file_that_has_not_changed_keeps_its_entry(void **state)
     while (open_descriptors() > before) sched_yield();
 }
 
+/* The connection that sends a file is its last user. No other request comes. */
+static void test_the_last_user_is_a_connection(void **state)
+{
+    (void)state;
+    ask(GET("/a"), "a");
+    int before = open_descriptors();
+    client_say(client, GET("/huge"));
+    host_settle(host);
+    while (helper_is_busy(host->worker)) sched_yield();
+    atomic_fetch_add(&later, BB_DISK_TICK);
+    host_settle(host);
+    assert_int_equal(unlink(public_path("huge")), 0);
+    make_old(public_dir, OLD_TIME + 1);
+    struct client *other = client, *first = client;
+    client = client_new(host);
+    other = client;
+    atomic_fetch_add(&later, BB_FILE_VALID);
+    ask(GET("/huge"), "GET /huge ");
+    client_free(other);
+    client = first;
+    host_settle_to(host, 1);
+    assert_int_equal(open_descriptors(), before + 1);
+    client_free(client);
+    host_settle_to(host, 0);
+    while (open_descriptors() > before - 2) sched_yield();
+    client = client_new(host);
+}
+
 /* Descriptors run out while the helper looks again. */
 static void test_no_descriptors(void **state)
 {
@@ -364,6 +392,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_helper_finds_files, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_that_is_known, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_that_has_not_changed_keeps_its_entry, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_last_user_is_a_connection, begin, end),
         cmocka_unit_test_setup_teardown(test_no_descriptors, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_that_is_asked_for_gives_way, begin, end),
         cmocka_unit_test_setup_teardown(test_other_requests_never_wait, begin, end),
