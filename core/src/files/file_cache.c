@@ -31,7 +31,7 @@ void bb__file_cache_free(struct bb__file_cache *cache, bool is_child)
     if (!cache || (is_child && pthread_mutex_trylock(&cache->lock) != 0)) return;
     bb__file_helper_forget(cache);
     while (cache->oldest) bb__file_table_drop(cache, cache->oldest);
-    bb__file_entry_close_all(&cache->closes);
+    (void)bb__file_entry_close_all(&cache->closes);
     bb__dir_tree_close(&cache->tree);
     if (!is_child) {
         (void)pthread_cond_destroy(&cache->helper.wakes);

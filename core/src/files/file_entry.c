@@ -58,13 +58,14 @@ void bb__file_entry_release(struct bb__file_entry *entry)
         continue;
 }
 
-void bb__file_entry_close_all(struct bb__file_closes *closes)
+bool bb__file_entry_close_all(struct bb__file_closes *closes)
 {
-    struct bb__file_entry *next, *each = atomic_exchange_explicit(&closes->first, NULL, memory_order_acquire);
-    for (; each; each = next) {
+    struct bb__file_entry *first = atomic_exchange_explicit(&closes->first, NULL, memory_order_acquire);
+    for (struct bb__file_entry *next, *each = first; each; each = next) {
         next = each->cache.next_job;
         free_entry(each);
     }
+    return first;
 }
 
 bool bb__file_entry_is_same(const struct bb__file_entry *one, const struct bb__file_entry *other)

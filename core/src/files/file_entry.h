@@ -90,8 +90,8 @@ static inline void bb__file_entry_use(struct bb__file_entry *entry)
 /* Ends one use. Any thread. */
 void bb__file_entry_release(struct bb__file_entry *entry);
 
-/* Closes the files of these entries, and frees them. May wait. */
-void bb__file_entry_close_all(struct bb__file_closes *closes);
+/* Closes the files of these entries, and frees them. May wait. Returns whether there were any. */
+bool bb__file_entry_close_all(struct bb__file_closes *closes);
 
 static inline bool bb__file_entry_has(const struct bb__file_entry *entry, enum bb__coding coding)
 {

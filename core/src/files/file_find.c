@@ -37,12 +37,21 @@ static bool must_ask(const struct find *find)
     return find->mode == BB_FIND_AT_ONCE && mode_for(find) == BB_FIND_WAITING;
 }
 
+/* Returns whether descriptors are free now. A thread that may wait closes the files elsewhere, too: the
+ * helper is this thread, or is not there. */
+static bool give_way(const struct find *find)
+{
+    bool closes = bb__file_cache_give_way(find->cache, bb__clock_ms());
+    if (find->mode == BB_FIND_WAITING) closes |= bb__file_entry_close_all(&find->cache->closes);
+    return closes;
+}
+
 /* code: of an open that may have failed for want of descriptors, with errno. True: the cache has closed some,
  * so try again. */
 static bool has_made_room(const struct find *find, int code)
 {
     bool exhausted = code == BB_ESYSTEM && (errno == EMFILE || errno == ENFILE);
-    return exhausted && bb__file_cache_give_way(find->cache, bb__clock_ms());
+    return exhausted && give_way(find);
 }
 
 /* ---- the directories ---- */
@@ -188,7 +197,7 @@ static int make_lower(const struct find *find, struct bb__representation *each)
 {
     int limit = find->cache->lent;
     if (limit == 0 || each->fd < find->cache->reserve) return BB_OK;
-    (void)bb__file_cache_give_way(find->cache, bb__clock_ms());
+    (void)give_way(find);
     each->fd = bb__descriptor_move_down(each->fd, limit);
     if (each->fd >= limit && each->bytes) close_file(each);
     return each->fd < limit ? BB_OK : (errno = EMFILE, BB_ESYSTEM);

@@ -99,7 +99,7 @@ static bool has_closes(struct bb__file_cache *cache)
 static void close_files(struct bb__file_cache *cache)
 {
     pthread_mutex_unlock(&cache->lock);
-    bb__file_entry_close_all(&cache->closes);
+    (void)bb__file_entry_close_all(&cache->closes);
     pthread_mutex_lock(&cache->lock);
 }
 
@@ -196,7 +196,7 @@ void bb__file_helper_close(struct bb__file_cache *cache)
     if (is_there(cache))
         (void)pthread_cond_signal(&cache->helper.wakes);
     else
-        bb__file_entry_close_all(&cache->closes); /* better late than never */
+        (void)bb__file_entry_close_all(&cache->closes); /* better late than never */
 }
 
 void bb__file_cache_close_unused(struct bb__file_cache *cache)

@@ -155,6 +155,18 @@ static void test_no_descriptors(void **state)
     ask(GET("/a"), "again");
 }
 
+/* The cache has the last descriptor, and the helper closes it before it opens another file. */
+static void test_the_helper_makes_room_for_itself(void **state)
+{
+    struct bb__file_cache *cache = host->worker->files;
+    (void)state;
+    ask(GET("/large"), NULL);
+    limit_descriptors(0);
+    ask(GET("/huge"), NULL);
+    assert_int_equal(cache->descriptors, 1);
+    unlimit_descriptors();
+}
+
 /* A known file whose look is under way keeps no descriptor that others need. */
 static void test_a_file_that_is_asked_for_gives_way(void **state)
 {
@@ -394,6 +406,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_file_that_has_not_changed_keeps_its_entry, begin, end),
         cmocka_unit_test_setup_teardown(test_the_last_user_is_a_connection, begin, end),
         cmocka_unit_test_setup_teardown(test_no_descriptors, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_helper_makes_room_for_itself, begin, end),
         cmocka_unit_test_setup_teardown(test_a_file_that_is_asked_for_gives_way, begin, end),
         cmocka_unit_test_setup_teardown(test_other_requests_never_wait, begin, end),
         cmocka_unit_test_setup_teardown(test_a_close_hangs, begin, end),
