@@ -32,10 +32,16 @@ int bb__conn_file_attach(struct bb__conn *conn, int fd, struct bb__file_entry *e
     return BB_OK;
 }
 
+static void drop_part(struct bb__conn_file *file)
+{
+    if (file->part) bb__file_read_release(file->part);
+    file->part = NULL;
+}
+
 void bb__conn_file_drop(struct bb__conn *conn)
 {
     if (!conn->file) return;
-    if (conn->file->part) bb__file_read_release(conn->file->part);
+    drop_part(conn->file);
     if (conn->file->entry)
         bb__file_entry_release(conn->file->entry);
     else
@@ -206,9 +212,7 @@ static int send_part(struct bb__conn *conn, struct bb__conn_context *context, st
     if (code != BB_OK) return code;
     advance(file, piece, sent);
     *left -= sent;
-    if (from + sent < part->len) return BB_OK;
-    bb__file_read_release(part);
-    file->part = NULL;
+    if (from + sent == part->len) drop_part(file);
     return BB_OK;
 }
 
@@ -220,6 +224,8 @@ static int send_far(struct bb__conn *conn, struct bb__conn_context *context, str
     int code = BB_OK;
     while (code == BB_OK && piece->len > 0) {
         size_t len = piece->len < BB_FILE_READ_MAX ? (size_t)piece->len : BB_FILE_READ_MAX;
+        if (file->needs_room && bb__sock_wait_writable(conn->fd, -1, 0) != BB_OK) return BB_AGAIN;
+        file->needs_room = false;
         if (!file->part)
             file->part = bb__file_cache_read(context->files, file->entry, file->fd, piece->first, len);
         if (!file->part) return BB_EGONE;
@@ -228,6 +234,19 @@ static int send_far(struct bb__conn *conn, struct bb__conn_context *context, str
         code = send_part(conn, context, piece, left);
     }
     return code;
+}
+
+size_t bb__conn_file_held(const struct bb__conn *conn)
+{
+    return conn->file && conn->file->part ? conn->file->part->size : 0;
+}
+
+/* A part that the helper still reads stays. Otherwise the connection might never get one. */
+void bb__conn_file_put_back(struct bb__conn *conn)
+{
+    if (!conn->file || !conn->file->part || bb__conn_waits_for_disk(conn)) return;
+    drop_part(conn->file);
+    conn->file->needs_room = true;
 }
 
 int bb__conn_file_send(struct bb__conn *conn, struct bb__conn_context *context)

@@ -1,6 +1,6 @@
 /* conn_file.h: a response body that is a file: the pieces that are not sent yet. The bytes are in no buffer,
- * so a slow client costs a descriptor and no memory. Used by conn_send.c, conn_public.c and
- * reply_file.c. */
+ * so a slow client costs a descriptor and no memory. Only a part of a far file is in memory. Used by
+ * conn_send.c, conn_public.c and reply_file.c. */
 #ifndef BB_CONN_FILE_H
 #define BB_CONN_FILE_H
 
@@ -23,6 +23,7 @@ struct bb__conn_file {
     uint64_t disk_since;          /* ms, when the wait for the disk began; 0: the connection does not wait */
     bool reads_ahead;             /* bytes of the file were not in the page cache */
     bool is_far;                  /* reading may wait, and nobody can tell: the helper does it */
+    bool needs_room;              /* the part was put back */
     struct bb__file_read *part;   /* what the helper reads, or has read; NULL: nothing */
 };
 
@@ -42,6 +43,13 @@ void bb__conn_file_make_boundary(char boundary[BB_BOUNDARY_LEN]);
 
 /* Closes the file, if there is one. */
 void bb__conn_file_drop(struct bb__conn *conn);
+
+/* Returns how many bytes of memory the file takes now. */
+size_t bb__conn_file_held(const struct bb__conn *conn);
+
+/* Frees bytes that the socket has not taken, because memory is full. The helper reads them again when the
+ * socket has room. */
+void bb__conn_file_put_back(struct bb__conn *conn);
 
 /* Sends bytes of the file, at most 1 MiB. `out` must be empty. BB_OK: all are sent, and the file is
  * closed; BB_AGAIN: the socket is full, other connections come first, or the disk is slow

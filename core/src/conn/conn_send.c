@@ -21,7 +21,8 @@ static int send_out(struct bb__conn *conn)
 
 void bb__conn_count_memory(struct bb__conn *conn, struct bb__conn_context *context)
 {
-    size_t held = bb__buf_len(&conn->out) + bb__buf_len(&conn->response_spool.tail);
+    size_t held =
+        bb__buf_len(&conn->out) + bb__buf_len(&conn->response_spool.tail) + bb__conn_file_held(conn);
     atomic_fetch_add_explicit(&context->spool_budget->unsent, (uint64_t)held - conn->unsent.counted,
                               memory_order_relaxed);
     conn->unsent.counted = held;
@@ -77,8 +78,10 @@ static int flush(struct bb__conn *conn, struct bb__conn_context *context)
 int bb__conn_flush(struct bb__conn *conn, struct bb__conn_context *context)
 {
     int code = flush(conn, context);
-    if (code == BB_AGAIN && bb__spool_memory_is_full(context->spool_budget))
+    if (code == BB_AGAIN && bb__spool_memory_is_full(context->spool_budget)) {
         bb__response_spool_put_back(&conn->response_spool, &conn->out);
+        bb__conn_file_put_back(conn);
+    }
     if (code == BB_AGAIN && !bb__conn_has_unsent(conn))
         bb__conn_note_owed(conn, context, bb__conn_unsent(conn));
     if (code == BB_OK) {

@@ -9,7 +9,8 @@ struct bb__file_read *bb__file_read_new(struct bb__file_entry *entry, int fd, ui
 {
     struct bb__file_read *read = malloc(sizeof *read + len);
     if (!read) return NULL;
-    *read = (struct bb__file_read){.entry = entry, .fd = fd, .first = first, .users = 1, .len = len};
+    *read =
+        (struct bb__file_read){.entry = entry, .fd = fd, .first = first, .users = 1, .size = len, .len = len};
     bb__file_entry_use(entry);
     return read;
 }

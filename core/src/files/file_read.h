@@ -13,6 +13,7 @@ struct bb__file_read {
     int fd;
     uint64_t first;
     atomic_uint users; /* the connection and the helper */
+    size_t size;       /* bytes of memory */
     struct bb__file_read *next;
     atomic_bool is_done; /* then the connection may use: */
     size_t len;          /* 0: an error, or the file ends before `first` */

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "files/fail_names.h"
 #include "files/public_case.h"
 #include "files/slow_disk.h"
 #include "support/few_descriptors.h"
@@ -261,119 +260,6 @@ static void test_the_disk_hangs(void **state)
     slow_disk_set(false);
 }
 
-/* ---- reads that may wait ---- */
-
-static int begin_reads(void **state)
-{
-    (void)begin(state);
-    let_clocks_go_on();
-    return 0;
-}
-
-static int end_reads(void **state)
-{
-    hold_clocks();
-    return end(state);
-}
-
-static void get(const char *request, int status)
-{
-    client_say(client, request);
-    assert_response(client, status, NULL);
-}
-
-static void assert_letters(size_t from, size_t len)
-{
-    const char *body = bb__buf_bytes(&client->body);
-    assert_int_equal(bb__buf_len(&client->body), len + 1);
-    for (size_t i = 0; i < len; i++) assert_int_equal(body[i], 'a' + (from + i) % 26);
-}
-
-/* More than one part, ranges, and a second response on the same connection. */
-static void test_the_helper_reads(void **state)
-{
-    (void)state;
-    slow_disk.reads = true;
-    get(GET("/huge"), 200);
-    assert_letters(0, HUGE);
-    get("GET /huge HTTP/1.1\r\nHost: x\r\nRange: bytes=131000-\r\n\r\n", 206);
-    assert_letters(131000, HUGE - 131000);
-    get("GET /huge HTTP/1.1\r\nHost: x\r\nRange: bytes=0-9,200000-200009\r\n\r\n", 206);
-    assert_non_null(strstr(bb__buf_bytes(&client->body), "bytes 200000-200009/"));
-    ask(GET("/none"), "GET /none ");
-}
-
-/* Lets the read of a large file hang. */
-static void begin_read(void)
-{
-    get(GET("/huge"), 200);
-    slow_disk.reads = true;
-    slow_disk_set(true);
-    client_say(client, GET("/huge"));
-    host_turn(host);
-    slow_disk_await();
-}
-
-static void test_a_read_hangs(void **state)
-{
-    (void)state;
-    begin_read();
-    struct client *other = client_new_saying(host, GET("/none"));
-    assert_response(other, 200, "GET /none ");
-    client_say(other, GET("/large"));
-    host_settle(host);
-    assert_int_equal(host_connections(host), 2);
-    client_free(client);
-    atomic_fetch_add(&later, BB_DISK_TICK);
-    host_settle_to(host, 1);
-    client = other;
-    slow_disk_set(false);
-    get("", 200);
-    assert_letters(0, 2 * BB_FILE_SMALL);
-}
-
-static void test_a_read_hangs_too_long(void **state)
-{
-    (void)state;
-    begin_read();
-    uint64_t limit = host->worker->settings.write_timeout, step = BB_AWAY_TIME / 2;
-    for (uint64_t ms = 0; ms <= limit; ms += step) {
-        atomic_fetch_add(&later, step);
-        host_turn(host);
-    }
-    assert_false(client_read(client, true));
-    assert_int_equal(host_connections(host), 0);
-    slow_disk_set(false);
-}
-
-static void test_a_read_fails(void **state)
-{
-    (void)state;
-    begin_read();
-    fail_read = EIO;
-    slow_disk_set(false);
-    while (helper_is_busy(host->worker)) sched_yield();
-    atomic_fetch_add(&later, BB_DISK_TICK);
-    host_settle_to(host, 0);
-    assert_false(client_read(client, true));
-    fail_read = 0;
-}
-
-static void test_the_file_becomes_shorter(void **state)
-{
-    (void)state;
-    begin_read();
-    assert_int_equal(truncate(public_path("huge"), 10), 0);
-    slow_disk_set(false);
-    for (int i = 0; i < 3; i++) {
-        while (helper_is_busy(host->worker)) sched_yield();
-        atomic_fetch_add(&later, BB_DISK_TICK);
-        host_turn(host);
-    }
-    assert_false(client_read(client, true));
-    host_settle_to(host, 0);
-}
-
 /* ---- links ---- */
 
 static bool is_kept_as_local(const char *path)
@@ -411,11 +297,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_requests_never_wait, begin, end),
         cmocka_unit_test_setup_teardown(test_a_close_hangs, begin, end),
         cmocka_unit_test_setup_teardown(test_the_disk_hangs, begin, end),
-        cmocka_unit_test_setup_teardown(test_the_helper_reads, begin_reads, end_reads),
-        cmocka_unit_test_setup_teardown(test_a_read_hangs, begin_reads, end_reads),
-        cmocka_unit_test_setup_teardown(test_a_read_hangs_too_long, begin_reads, end_reads),
-        cmocka_unit_test_setup_teardown(test_a_read_fails, begin_reads, end_reads),
-        cmocka_unit_test_setup_teardown(test_the_file_becomes_shorter, begin_reads, end_reads),
         cmocka_unit_test_setup_teardown(test_a_link_leads_elsewhere, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
