@@ -228,7 +228,7 @@ static int send_far(struct bb__conn *conn, struct bb__conn_context *context, str
         file->needs_room = false;
         if (!file->part)
             file->part = bb__file_cache_read(context->files, file->entry, file->fd, piece->first, len);
-        if (!file->part) return BB_EGONE;
+        if (!file->part) return report(conn, context, BB_ESYSTEM);
         if (!bb__file_read_is_done(file->part)) return await_disk(conn, context);
         end_disk_wait(conn);
         code = send_part(conn, context, piece, left);
