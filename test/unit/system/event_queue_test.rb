@@ -10,7 +10,7 @@ class EventQueueTest < Minitest::Test
     queue = Bontebok::EventQueue.new
     queue.push(:first)
     Thread.new { queue.push(:second) }.join
-    assert queue.to_io.wait_readable(0)
+    assert queue.to_io.wait_readable(60)
     assert_equal [%i[first second], []], [queue.take, queue.take]
     refute queue.to_io.wait_readable(0)
   ensure

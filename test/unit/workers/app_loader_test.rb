@@ -97,8 +97,9 @@ class AppLoaderTest < Support::TestCase
     reader, writer = IO.pipe
     Bontebok::AppLoader.new(@path, Bontebok::Log.new(writer)).load
   ensure
-    @log = reader.wait_readable(0) ? reader.readpartial(65_536) : ""
-    [reader, writer].each(&:close)
+    writer.close
+    @log = reader.read
+    reader.close
   end
 
   def with_external_encoding(encoding)

@@ -159,7 +159,8 @@ class ServiceReportTest < Support::TestCase
       2.times { refute_predicate report, :released? }
       assert_in_delta 0.01, report.step
       event.call
-      assert_equal grace.zero?, report.released?
+      # IO#wait_readable(0) finds nothing while an interrupt of Ruby is pending. A server asks again, too.
+      assert_equal grace.zero?, Array.new(3) { report.released? }.last
       @now += grace
       assert_predicate report, :released?
       tick(:stopping)
