@@ -3,7 +3,6 @@
 #include "conn/conn_body.h"
 #include "conn/conn_probe.h"
 #include "conn/conn_public.h"
-#include "files/file_cache.h"
 
 #include <stdlib.h>
 
@@ -56,8 +55,7 @@ void bb__conn_free(struct bb__conn *conn, struct bb__conn_context *context, enum
     bb__buf_pool_put(&context->buf_pool, &conn->in);
     bb__buf_free(&conn->out);
     bb__response_spool_drop(&conn->response_spool);
-    bb__conn_file_drop(conn);
-    if (context->files && end != BB_CONN_END_ABANDON) bb__file_cache_close_unused(context->files);
+    bb__conn_file_drop(conn, end == BB_CONN_END_ABANDON ? NULL : context->files);
     if (conn->unsent.counted > 0) bb__conn_count_memory(conn, context);
     end_socket(conn, end);
     free(conn);

@@ -38,7 +38,7 @@ static void drop_part(struct bb__conn_file *file)
     file->part = NULL;
 }
 
-void bb__conn_file_drop(struct bb__conn *conn)
+void bb__conn_file_drop(struct bb__conn *conn, struct bb__file_cache *files)
 {
     if (!conn->file) return;
     drop_part(conn->file);
@@ -49,6 +49,7 @@ void bb__conn_file_drop(struct bb__conn *conn)
     bb__buf_free(&conn->file->body.text);
     free(conn->file);
     conn->file = NULL;
+    if (files) bb__file_cache_close_unused(files);
 }
 
 /* ---- small bodies ---- */
@@ -195,7 +196,7 @@ static int send_file(struct bb__conn *conn, struct bb__conn_context *context, st
     return BB_OK;
 }
 
-/* Sends what is left of the part that the helper has read. */
+/* Sends the rest of `part`. */
 static int send_part(struct bb__conn *conn, struct bb__conn_context *context, struct bb__file_piece *piece,
                      size_t *left)
 {
@@ -260,7 +261,6 @@ int bb__conn_file_send(struct bb__conn *conn, struct bb__conn_context *context)
                 file->is_far ? send_far(conn, context, piece, &left) : send_file(conn, context, piece, &left);
         if (code != BB_OK) return code;
     }
-    bb__conn_file_drop(conn);
-    if (context->files) bb__file_cache_close_unused(context->files);
+    bb__conn_file_drop(conn, context->files);
     return BB_OK;
 }

@@ -8,6 +8,7 @@
 
 struct bb__conn;
 struct bb__conn_context;
+struct bb__file_cache;
 struct bb__file_entry;
 struct bb__file_read;
 
@@ -41,8 +42,8 @@ bool bb__conn_file_copy(struct bb__buf *to, int fd, const char *bytes, const str
 /* Makes a boundary that nobody who writes the file can guess. */
 void bb__conn_file_make_boundary(char boundary[BB_BOUNDARY_LEN]);
 
-/* Closes the file, if there is one. */
-void bb__conn_file_drop(struct bb__conn *conn);
+/* Closes the file, if there is one. files: of the worker; NULL: there are none, or this is a forked child. */
+void bb__conn_file_drop(struct bb__conn *conn, struct bb__file_cache *files);
 
 /* Returns how many bytes of memory the file takes now. */
 size_t bb__conn_file_held(const struct bb__conn *conn);

@@ -73,7 +73,6 @@ static void forget(struct bb__file_cache *cache, struct bb__file_entry *known)
 {
     pthread_mutex_lock(&cache->lock);
     if (known->cache.is_in) bb__file_table_drop(cache, known);
-    bb__file_helper_close(cache);
     pthread_mutex_unlock(&cache->lock);
 }
 

@@ -113,8 +113,8 @@ void bb__file_table_drop(struct bb__file_cache *cache, struct bb__file_entry *en
 void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked);
 
 /* Drops the entries that nobody has used for BB_ENTRY_IDLE, because a removed file takes room on the disk
- * while it is open. Of the files that are in use no more, drops those above the limits, and those that have a
- * descriptor from `reserve` on. */
+ * while it is open. Also drops unused files above the limits, and unused files with a descriptor from
+ * `reserve` on. */
 void bb__file_table_drop_idle(struct bb__file_cache *cache, uint64_t now);
 
 /* In file_find.c: finds what the path stands for. known: the entry that the cache has, or NULL. BB_OK: the
@@ -132,6 +132,12 @@ void bb__file_find_roots(struct bb__file_cache *cache, enum bb__find_mode mode, 
 /* In file_helper.c: lets the helper find the path of an entry of the kind BB_ENTRY_ASKED. NULL: look at the
  * roots. The caller has the lock. False: there is no helper. */
 bool bb__file_helper_ask(struct bb__file_cache *cache, struct bb__file_entry *entry);
+
+/* Whether files elsewhere have no user any more, so that the helper has to close them. */
+static inline bool bb__file_cache_has_unused(struct bb__file_cache *cache)
+{
+    return atomic_load_explicit(&cache->closes.first, memory_order_relaxed);
+}
 
 /* In file_helper.c: closes the files elsewhere that have no user any more. The caller has the lock. */
 void bb__file_helper_close(struct bb__file_cache *cache);

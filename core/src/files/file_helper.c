@@ -91,11 +91,6 @@ static void do_read(struct bb__file_cache *cache, struct bb__file_read *read)
     drop_read(cache);
 }
 
-static bool has_closes(struct bb__file_cache *cache)
-{
-    return atomic_load_explicit(&cache->closes.first, memory_order_relaxed);
-}
-
 static void close_files(struct bb__file_cache *cache)
 {
     pthread_mutex_unlock(&cache->lock);
@@ -106,7 +101,7 @@ static void close_files(struct bb__file_cache *cache)
 /* One job of each kind, so that no kind waits for the end of another. False: there is nothing to do. */
 static bool work(struct bb__file_cache *cache)
 {
-    bool looks_at = cache->helper.looks_at_roots, closes = has_closes(cache);
+    bool looks_at = cache->helper.looks_at_roots, closes = bb__file_cache_has_unused(cache);
     if (looks_at) look_at_roots(cache);
     if (closes) close_files(cache);
     struct bb__file_entry *job = take_job(cache);
@@ -192,7 +187,7 @@ struct bb__file_read *bb__file_cache_read(struct bb__file_cache *cache, struct b
 
 void bb__file_helper_close(struct bb__file_cache *cache)
 {
-    if (!has_closes(cache)) return;
+    if (!bb__file_cache_has_unused(cache)) return;
     if (is_there(cache))
         (void)pthread_cond_signal(&cache->helper.wakes);
     else
@@ -201,7 +196,7 @@ void bb__file_helper_close(struct bb__file_cache *cache)
 
 void bb__file_cache_close_unused(struct bb__file_cache *cache)
 {
-    if (!has_closes(cache)) return;
+    if (!bb__file_cache_has_unused(cache)) return;
     pthread_mutex_lock(&cache->lock);
     bb__file_helper_close(cache);
     pthread_mutex_unlock(&cache->lock);

@@ -34,13 +34,6 @@ static void link_newest(struct bb__file_cache *cache, struct bb__file_entry *ent
     cache->newest = entry;
 }
 
-/* It closes the files elsewhere that have no user any more. */
-static void wake_helper(struct bb__file_cache *cache)
-{
-    if (atomic_load_explicit(&cache->closes.first, memory_order_relaxed))
-        (void)pthread_cond_signal(&cache->helper.wakes);
-}
-
 void bb__file_table_drop_former(struct bb__file_cache *cache, struct bb__file_entry *asked)
 {
     struct bb__file_entry *former = asked->cache.former;
@@ -167,7 +160,6 @@ void bb__file_table_put(struct bb__file_cache *cache, struct bb__file_entry *ent
     cache->lends |= is_lent(cache, entry);
     if (cache->count > BB_ENTRIES_MAX) bb__file_table_drop(cache, cache->oldest);
     keep_to_limits(cache, now);
-    wake_helper(cache);
 }
 
 struct bb__file_entry *bb__file_table_use(struct bb__file_cache *cache, const struct bb__file_path *path,
@@ -187,7 +179,7 @@ bool bb__file_cache_give_way(struct bb__file_cache *cache, uint64_t now)
     unsigned before = cache->descriptors;
     cache->scarce_until = now + SCARCE_TIME;
     drop_until(cache, 0, SIZE_MAX);
-    wake_helper(cache);
+    if (bb__file_cache_has_unused(cache)) (void)pthread_cond_signal(&cache->helper.wakes);
     bool found = cache->descriptors < before;
     pthread_mutex_unlock(&cache->lock);
     return found;

@@ -77,7 +77,7 @@ int bb_reply_file(struct bb_lane *lane, int fd, uint64_t size)
     if (code == BB_OK) code = send_first(lane);
     if (code >= 0) return BB_OK;
     lane->reply.failed = code;
-    if (!lane->reply.sent) bb__conn_file_drop(conn);
+    if (!lane->reply.sent) bb__conn_file_drop(conn, NULL); /* the file is of no cache */
     return code;
 }
 

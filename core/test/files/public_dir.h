@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <sched.h>
 #include <sys/stat.h>
 
 #include "support/files.h"
@@ -107,6 +108,13 @@ static inline bool helper_is_busy(struct bb_worker *worker)
               cache->helper.first_read;
     pthread_mutex_unlock(&cache->lock);
     return is;
+}
+
+/* A turn of the host, then all that the helper has to do. */
+static inline void host_turn_with_helper(struct host *host)
+{
+    host_turn(host);
+    while (helper_is_busy(host->worker)) sched_yield();
 }
 
 static inline void host_leave_public(struct host *host)

@@ -91,8 +91,7 @@ static void test_a_client_that_takes_nothing(void **state)
     begin_slowly();
     for (uint64_t ms = 0; ms <= limit + limit / 4; ms += step) {
         atomic_fetch_add(&later, step);
-        host_turn(host);
-        while (helper_is_busy(host->worker)) sched_yield();
+        host_turn_with_helper(host);
     }
     assert_int_equal(host_connections(host), 0);
 }

@@ -21,8 +21,7 @@ static inline void assert_letters(struct client *client, size_t len)
 static inline void turn_until_answered(struct host *host, struct client *client)
 {
     while (!client_receive(client)) {
-        host_turn(host);
-        while (helper_is_busy(host->worker)) sched_yield();
+        host_turn_with_helper(host);
         fake_clock_advance(1);
     }
 }

@@ -223,8 +223,7 @@ static void test_the_helper_has_no_memory(void **state)
     fake_clock_advance(BB_FILE_VALID);
     client = client_new_saying(host, GET("/d/e/b"));
     while (!client_receive(client)) {
-        host_turn(host);
-        while (helper_is_busy(host->worker)) sched_yield();
+        host_turn_with_helper(host);
         fake_clock_advance(BB_DISK_TICK);
     }
     assert_response(client, 200, "deep");

@@ -31,8 +31,7 @@ static void ask(const char *request, const char *body)
 {
     client_say(client, request);
     while (!client_receive(client)) {
-        host_turn(host);
-        while (helper_is_busy(host->worker)) sched_yield();
+        host_turn_with_helper(host);
         fake_clock_advance(BB_DISK_TICK);
     }
     assert_response(client, 200, body);

@@ -9,7 +9,7 @@ class PublicDescriptorsTest < Support::TestCase
   # More than a worker keeps open. It keeps none of this size in memory.
   FILES = 200
   SIZE = 20_000
-  # The directory has a descriptor. From run to run, each number differs by one, with and without it.
+  # The directory has one descriptor. Both numbers differ by one from run to run.
   FEW = 2
 
   def setup
