@@ -1,48 +1,56 @@
 # frozen_string_literal: true
 
-require_relative "deploy/first_error"
+require_relative "first_error"
 
 module Bontebok
-  # What the clients of the control socket learn about a deploy. At first, the standard error of an executed master is a
-  # pipe to the supervisor. So the clients also get errors of Bundler and Ruby. Used by Deploy.
+  # How a deploy or a rollback ends: for the clients of the control socket that wait, and in the totals and notes of the
+  # server. At first, the standard error of an executed master is a pipe to the supervisor. So the clients also get
+  # errors of Bundler and Ruby.
   class DeployReport
     BYTES = 4096
     # Reads per call. The supervisor has other work, even if the master never stops writing.
     MOST = 16
+    # Exit statuses of the command, and the names of these results (TotalNames::DEPLOYS).
+    FAILURES = { 4 => "canary_bad", 5 => "canary_few" }.freeze
+    private_constant :FAILURES
 
-    # reader: the pipe. clients: the ControlClients that wait for the end of the deploy. ordered: false: the supervisor
-    # replaces a dead master.
-    def initialize(reader, clients, log, ordered: false)
+    # number: of the generation. totals: the Totals. reader: the pipe, or nil. clients: the ControlClients that wait for
+    # the end. kind: :deploy, :rollback, or :replacement of a dead master, which nobody has ordered.
+    def initialize(number, totals, log, kind:, reader: nil, clients: [])
+      @number = number
+      @totals = totals
+      @log = log
+      @kind = kind
       @reader = reader
       @clients = clients
-      @log = log
-      @ordered = ordered
-      @error = Deploy::FirstError.new
+      @error = FirstError.new
+      @copies = true
     end
 
-    # True if somebody has ordered the deploy, and nobody waits for its end.
-    def unheard? = ordered? && client.nil?
+    # The master in messages.
+    def master = @kind == :rollback ? "the former master" : "the new master"
 
-    def ordered? = @ordered
-
-    # The first error that the master has written, as far as #take has read it; nil: none.
-    def error = @error.line
+    # True if a deploy was ordered, nobody waits for its end, and it has not failed yet. Another deploy shows the error.
+    def unheard? = @kind == :deploy && !@failed && client.nil?
 
     # Readable when the master has written something, or has ended; an empty list: nothing more will come.
-    def source
-      @reader.closed? ? [] : [@reader]
+    def sources = [@reader].compact
+
+    # The master writes to the log itself from now on.
+    def master_logs
+      @copies = false
     end
 
-    # copy: the text goes to the log as well, because the master does not write to the log yet.
-    def take(copy:)
+    # Reads what the master has written.
+    def take
       MOST.times do
-        break if source.empty?
+        break unless @reader
 
         text = @reader.read_nonblock(BYTES, exception: false)
         return if text == :wait_readable
         return close_and_finish if text.nil?
 
-        @log.copy(text) if copy
+        @log.copy(text) if @copies
         @error.add(text)
         @clients.each { |client| client.tell(text) }
       end
@@ -57,24 +65,63 @@ module Bontebok
       @clients.each { |client| client.say(text) }
     end
 
-    # Only the first end is told.
+    # The generation serves. It may have been superseded before, by a deploy that has failed then.
+    def succeed
+      back = @kind == :rollback
+      reason = { deploy: "deploy", rollback: "rollback", replacement: "the former master has died" }.fetch(@kind)
+      note(back ? "rolled_back" : "succeeded", "serves (#{reason})")
+      finish(0, "generation #{@number} serves#{' again' if back}")
+      close
+    end
+
+    # Another deploy replaces this one. If nobody else serves, the master continues until the next one is ready. Only
+    # the first reason is told.
+    def supersede(reason)
+      take
+      @failed ? note_failed : note_failure("superseded", "is superseded: #{reason}")
+      finish(@status || 1, reason)
+    end
+
+    # The master leaves or has ended. status: of the command, if the generation was judged. ends: the master is about to
+    # end, and may still write why.
+    def fail(reason, status: nil, ends: false)
+      @failed ||= reason
+      @status ||= status
+      return supersede(reason) unless ends && @reader
+
+      @end ||= [@status || 1, reason]
+    end
+
+    # Does not finish the clients: in a forked process, they belong to the supervisor.
+    def close
+      @reader&.close
+      @reader = nil
+    end
+
+    # The program of the supervisor is not replaced (Replacement).
     def finish(status, text)
       status, text = @end if @end
       @clients.each { |client| client.finish(status, text) }.clear
     end
 
-    # Tells the clients the end when the master has written all that it will write.
-    def finish_at_end(status, text)
-      @end ||= [status, text]
-      close_and_finish if source.empty?
-    end
-
-    # Does not finish the clients: in a forked process, they belong to the supervisor.
-    def close
-      @reader.close
-    end
-
     private
+
+    # The master's own error says more than that the master has ended.
+    def note_failed
+      note_failure(FAILURES.fetch(@status, "failed"), "failed: #{(@error.line unless @status) || @failed}")
+    end
+
+    # A deploy can report several failures: only the first one counts.
+    def note_failure(result, text)
+      note(result, text) unless @noted
+      @noted = true
+    end
+
+    # Only what somebody has ordered counts.
+    def note(result, text)
+      text = "generation #{@number} #{text}"
+      @kind == :replacement ? @totals.note(:deploy, text) : @totals.deployed(result, text)
+    end
 
     def close_and_finish
       close

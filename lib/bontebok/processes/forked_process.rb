@@ -13,6 +13,9 @@ module Bontebok
     # Seconds from the end of the channel until the process counts as lost. A process that ends closes its channel a
     # moment before its parent can reap the process.
     MOMENT = 0.5
+    # Seconds that a process gets to end after :quit, and to kill its own children and to end.
+    QUIT_SECONDS = 2
+    KILL_SECONDS = 1
     USERS_SIGNALS = %w[KILL TERM QUIT INT HUP].freeze
 
     # limit: seconds from the last #expect to the deadline. ending: how the process ended, in the words of the log.
@@ -83,6 +86,12 @@ module Bontebok
       @unsaid.each { |word| channel.say(word) }.clear
     end
 
+    # Tells a parked master to start workers. Until it says :loaded again, it may run hooks (ChildLoading).
+    def load_again
+      channel.say(:serve)
+      @loading = true
+    end
+
     # Sends the word now, which tells the process to end within `seconds`. TERM ends a process that still loads.
     def leave(word, seconds)
       expect(seconds)
@@ -104,6 +113,10 @@ module Bontebok
     # The time at which a process without a channel counts as lost, unless it was told to end; nil: the channel is open.
     # A lost process still runs, but has called exec or closed its channel.
     attr_reader :lost_at
+
+    def lost?
+      !@lost_at.nil? && @lost_at <= Clock.now
+    end
 
     # Reaps this process if it has ended. Does not reap other processes. In a master, the application may have reaped
     # the process already.

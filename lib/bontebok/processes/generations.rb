@@ -1,199 +1,252 @@
 # frozen_string_literal: true
 
-require_relative "children"
-require_relative "generations/keeping"
-require_relative "generations/surging"
+require_relative "../sockets/channel"
 require_relative "../system/clock"
 require_relative "../system/process_stop"
+require_relative "children/pauses"
+require_relative "children/record"
+require_relative "forked_process"
+require_relative "succession"
 
 module Bontebok
-  # The supervisor's masters. A generation is a master with its workers. During a deploy there are two generations. The
-  # former generation serves until the next generation is whole: all its workers are ready. The deploy fails if the next
-  # generation is not whole within worker_boot_timeout, if none of its workers becomes ready, if its master ends before
-  # that, or if its listeners cannot listen. Then the next generation ends, and the former generation stays. A call of
-  # #renew tries again.
-  class Generations < Children
-    include Keeping
-    include Surging
-
+  # The masters of the server: starts them, reads what they say, and kills those that do not end in time. Succession has
+  # the rules by which one generation follows another.
+  class Generations
     # Seconds that a master gets to end, in addition to the time of its workers. If the master were killed before its
     # workers, nobody would kill a worker that does not end.
     MASTER_SECONDS = 5
 
-    # All of these are called with a master, except start and workers, which returns how many workers the present master
-    # must have:
-    #
-    #   loaded   It has loaded the application, and is told to serve next. A false result fails the deploy.
-    #   surge    All workers that it has started are ready. The result is the number of workers that it must start next,
-    #            and the number of former workers that leave; or :hold (see #go_on and #take_back).
-    #   crashed  One of its workers has ended by itself.
-    #   keep     All its workers are ready. The result is the seconds for which the former master stays loaded.
-    #   serves   It was told to stay loaded without workers. The result is whether its workers still serve.
-    #   whole    It serves in place of the former master.
-    #   failed   Its deploy has failed. The second argument is the reason, without the subject of the sentence.
-    #
-    # For the others see Children.
-    def self.of(config, log, **calls, &start)
-      new(limit: limit(config), log: log, **times(config), **calls, &start)
-    end
-
-    def self.times(config)
-      { pause: config.seconds(:err_respawn_interval), grace: config.seconds(:graceful_timeout),
-        hijack: config.seconds(:hijack_timeout) }
-    end
-
+    # Seconds until a generation must be whole.
     def self.limit(config)
       seconds = config.boot_seconds
       seconds.zero? ? Float::INFINITY : seconds
     end
 
-    # limit: seconds that the next generation gets to become whole.
-    def initialize(limit:, loaded: proc { true }, whole: proc {}, failed: proc {}, keep: proc { 0 },
-                   serves: proc {}, surge: proc { 0 }, crashed: proc {}, workers: proc { 1 }, **options, &start)
-      super("master", 1, margin: MASTER_SECONDS, **options, &start)
-      @limit = limit
-      @loaded = loaded
-      @whole = whole
-      @keep = keep
-      @serves = serves
-      @surge = surge
-      @crashed = crashed
-      @workers = workers
-      @shrunk = []
-      @failed = failed
-      @limits = {}
-      @on_trial = []
+    # server: has these methods. They are called with a Generation, except the first one:
+    #
+    #   start           Returns a new Generation. Raises SystemCallError.
+    #   listen          Its master has loaded the application. Returns whether its listeners listen.
+    #   seconds_to_keep Returns for how long the former generation stays loaded when this one serves.
+    #   workers_serve?  It was told to stay loaded without workers. Returns whether its workers still serve.
+    #   take_effect     It serves from now on.
+    #   fail            Its deploy has failed; with the reason, without the subject of the sentence.
+    #   ended           Its master has ended.
+    #
+    # workers: how many the server must have.
+    def initialize(server, config, workers, log)
+      @server = server
+      @pauses = Children::Pauses.new(0)
+      @record = Children::Record.new("master", [1], log)
+      @succession = Succession.new(server, workers, @pauses, @record)
+      @go = @stopping = false
+      configure(config)
     end
 
     # Takes the times of another configuration. Running deadlines do not change.
     def configure(config)
-      @limit = Generations.limit(config)
-      take_times(**Generations.times(config))
+      @pauses.pause = config.seconds(:err_respawn_interval)
+      grace = config.seconds(:graceful_timeout) + MASTER_SECONDS
+      hijack = config.seconds(:hijack_timeout) + ForkedProcess::KILL_SECONDS + MASTER_SECONDS
+      @succession.limit = Generations.limit(config)
+      @succession.seconds = @seconds = { drain: grace, retire: grace, waits: hijack,
+                                         quit: ForkedProcess::QUIT_SECONDS + MASTER_SECONDS,
+                                         kill_children: ForkedProcess::KILL_SECONDS }
     end
 
-    def tick
-      tick_kept
-      super
-      return if @stopping
+    # --- what the server asks ---
 
-      give_up_late_ones
-      tell_lonely_ones if @go
+    # All generations but the kept one, those that leave included.
+    def all = @succession.all
+
+    def empty? = all.empty?
+
+    # Of all masters but the kept one.
+    def pids = all.map(&:pid)
+
+    # True if the process is one of the masters.
+    def pid?(pid) = with_kept.any? { |generation| generation.pid == pid }
+
+    # The generation that stays loaded, for a rollback; nil: none.
+    def kept = @succession.kept
+
+    # Those that a deploy or a rollback has started, and that have neither taken effect nor failed.
+    def under_way = @succession.present.select(&:under_way?)
+
+    # True if a generation that is not told to end has reached the step: :loaded, :ready or :whole.
+    def any?(step) = @succession.present.any? { |generation| generation.reached?(step) }
+
+    def whole? = any?(:whole)
+
+    # True if a generation has reached the step, or the last start has failed, or the system has rejected the fork.
+    def settled?(step)
+      any?(step) || @pauses.failing?(1) || (@pauses.refused? && @succession.present.empty?)
     end
-
-    # Of all masters.
-    def pids = @roster.map(&:pid)
 
     # True if a master that serves has an open channel and is not frozen.
     def answering?
-      @roster.audible.any? do |child|
-        child.reached?(:ready) && !child.leaving? && ProcessStop.of(child.pid).nil?
-      end
+      @succession.present.any? { |one| one.serves? && !one.process.deaf? && ProcessStop.of(one.pid).nil? }
     end
 
-    # True if a former generation serves until the master is whole, and stays if the master fails.
-    def on_trial?(child)
-      child.staying? && !@roster.former(child).nil?
+    # --- commands ---
+
+    # The listeners listen: from now on, each master serves as soon as it is loaded.
+    def go
+      @go = true
+      @succession.present.each { |one| one.tell(:go) if one.reached?(:loaded) && !one.reached?(:ready) }
+    end
+
+    # A deploy: another generation is started. All pauses after failures end, because the user may have repaired the
+    # fault.
+    def renew
+      @pauses.cut_short
+      @succession.replace
+    end
+
+    # The kept generation replaces the present one. Returns it; nil: none is kept.
+    def roll_back
+      process = kept&.process or return
+      nil until process.hear.empty? || process.deaf? # words from before the rollback
+      @succession.roll_back
+    end
+
+    # Ends the generation that stays loaded.
+    def release
+      @succession.release
+    end
+
+    # How many workers the server must have.
+    def workers = @succession.workers
+
+    def workers=(count)
+      @succession.workers = count
+    end
+
+    # One worker :more, or :fewer. A master that has not asked for the number of workers yet gets it when it asks.
+    def change_workers(word)
+      @succession.workers += word == :more ? 1 : -1
+      all.each { |one| one.tell(word) unless one.start&.answered? == false }
+    end
+
+    # Sends the word to all masters. A kept one has no workers, but it writes to the log, and its scoreboard can be
+    # another one.
+    def tell(word)
+      all.each { |generation| generation.tell(word) }
+      kept.process.tell(word) if kept && %i[reopen announce recall].include?(word)
+    end
+
+    # Starts no more masters, and tells all masters how to end: :drain, :retire, :quit or :kill_children.
+    def stop(how)
+      @stopping = true
+      @succession.stop(how)
+    end
+
+    # --- the loop ---
+
+    # Called when other code has reaped a process, which may be one of the masters.
+    def ended(pid, status)
+      with_kept.find { |generation| generation.pid == pid }&.process&.ended(status)
+    end
+
+    # Readable when a master has said something, or has ended.
+    def sources = all.map(&:process).reject(&:deaf?).map(&:channel)
+
+    # The time (Clock) of the next #tick; nil: none.
+    def deadline
+      times = all.flat_map { |one| [one.process.deadline, (one.process.lost_at unless one.leaving?)] }
+      unless @stopping
+        times.concat(@succession.deadlines)
+        times << @pauses.over(1) unless @succession.newest
+      end
+      times.compact.select(&:finite?).min
+    end
+
+    # Reads and sends words. Starts, replaces and kills masters.
+    def tick
+      tick_kept
+      hear_and_reap
+      @succession.present.each { |one| @succession.lost(one) if one.process.lost? }
+      all.each { |one| @succession.kill(one, "did not end within #{one.limit} s") if one.process.overdue? }
+      return if @stopping
+
+      replace_one_that_asks
+      start unless @succession.newest || @pauses.over(1) > Clock.now
+      @succession.look
+      @succession.tell_lonely if @go
+    end
+
+    # For a supervisor that executes another program in its place: returns [[state, channel], ...].
+    def carry
+      all.map { |one| [one.carry(one.equal?(@succession.newest)), one.process.channel] }
+    end
+
+    # Takes the masters of the former program: the result of #carry after JSON. setup: the Setup that serves.
+    def restore(carried, setup)
+      @go = true
+      carried.each do |state, channel|
+        channel.send_later(state["unsent"].to_s)
+        generation = Generation.new(setup, ForkedProcess.new(state.fetch("pid"), channel))
+        generation.restore(state)
+        @succession.add(generation, newest: state.fetch("staying"))
+      end
     end
 
     private
 
-    def succession
-      :whole
+    def with_kept = [*all, *kept]
+
+    def tick_kept
+      return unless kept
+
+      kept.process.check unless kept.process.ended?
+      @succession.look_at_kept
     end
 
-    def deadlines
-      return super if @stopping
-
-      super + @limits.values + kept_deadlines
-    end
-
-    def limit(child)
-      @limits[child] ||= Clock.now + @limit
-    end
-
-    def note(child, word)
-      case word
-      when :crashed then @crashed.call(child)
-      when :failed then note_failed(child)
-      else super
+    # The last words of a master that has ended are read before its end is noted.
+    def hear_and_reap
+      all.each { |one| one.process.check unless one.process.ended? }
+      all.each { |one| hear(one) unless one.process.deaf? }
+      all.select { |one| one.process.ended? }.each do |one|
+        one.process.channel.close
+        @succession.ended(one, stopping: @stopping)
       end
     end
 
-    # The master ends by itself, but its workers from before a rollback may first finish their requests.
-    def note_failed(child)
-      give_up(child, "did not get its workers ready") if child.staying?
+    # If the master has ended, all of its words are read.
+    def hear(generation)
+      loop do
+        words = generation.process.hear
+        words.each { |word| note(generation, word) }
+        break unless generation.process.ended? && words.size == Channel::MOST
+      end
     end
 
-    def note_progress(child, step)
-      return give_up(child, "cannot listen") if step == :loaded && !child.leaving? && !@loaded.call(child)
-
-      more, leave = step == :whole && !child.leaving? ? @surge.call(child) : 0
-      return hold(child) if more == :hold
-      return continue(child, more, leave) if more.positive?
-
-      super
-      return unless step == :whole
-
-      @shrunk.delete(child)
-      @whole.call(child) if child.staying?
+    def note(generation, word)
+      case word
+      when :loaded then generation.tell(:go) if @succession.loaded(generation) && @go
+      when :ready then @succession.ready(generation)
+      when :whole then @succession.whole(generation)
+      when :failed then @succession.failed(generation)
+      when :crashed then generation.rollout&.note_crash
+      when :leave then generation.asks = true
+      when :waits then generation.process.expect(@seconds[:waits]) if generation.leaving?
+      end
     end
 
-    # A master that ends before it is whole ends the deploy.
-    def note_end(child)
-      @limits.delete(child)
-      return super if @stopping || !undecided?(child)
-
-      @record.failed(child)
-      fail_deploy(child, "has ended: #{child.ending}")
+    # Only if no other master is being replaced.
+    def replace_one_that_asks
+      @succession.replace if @succession.newest&.asks && all.size == 1
     end
 
-    # A master that closes its channel before it is whole ends the deploy as well: it ends slowly, or has executed
-    # another program.
-    def note_lost(child)
-      return super unless undecided?(child)
-
-      child.await_end(@seconds[:retire])
-      @record.deserted(child)
-      fail_deploy(child, "has failed before it was ready")
-    end
-
-    def undecided?(child)
-      on_trial?(child) && !child.reached?(:whole)
-    end
-
-    def give_up_late_ones
-      @roster.each { |child| limit(child) if on_trial?(child) && !child.reached?(:ready) }
-      @limits.select! { |child, _| on_trial?(child) && !child.reached?(:whole) }
-      late = @limits.select { |_, time| time <= Clock.now }.keys
-      late.each { |child| give_up(child, "did not get all of its workers ready within #{@limit} s") }
-    end
-
-    # The second :go tells a master that its former generation has gone.
-    def tell_lonely_ones
-      former = @on_trial
-      @on_trial = @roster.select { |child| on_trial?(child) }
-      lonely = (@roster.to_a & former) - @on_trial
-      lonely.each { |child| child.tell(:go) unless child.leaving? || child.reached?(:whole) }
-    end
-
-    def give_up(child, reason)
-      @record.given_up(child, reason)
-      fail_deploy(child, reason)
-      child.retire(@seconds[:retire])
-    end
-
-    def fail_deploy(child, reason)
-      @failed.call(child, reason)
-      former = @roster.former(child)
-      former ? keep_present(former) : @pauses.failed(child.number)
-      grow_back(child, former)
-    end
-
-    # The next master has failed, so the former one stays. If its own deploy was superseded, it takes effect now.
-    def keep_present(former)
-      @record.deploy_failed
-      former.stay
-      @whole.call(former) if former.reached?(:whole)
+    # EAGAIN: the system has rejected the fork. After a pause, a fork may succeed.
+    def start
+      @succession.add(@server.start)
+      @pauses.started
+    rescue Errno::EAGAIN => e
+      @record.refused(1, e)
+      @pauses.refused
+    rescue SystemCallError => e
+      @record.cannot_start(1, e)
+      @pauses.failed(1)
     end
   end
 end

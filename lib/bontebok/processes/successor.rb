@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../config/supervisor_config"
-require_relative "deploy"
+require_relative "start_of_master"
 require_relative "life_line"
 require_relative "../log/log"
 require_relative "master"
@@ -68,7 +68,7 @@ module Bontebok
 
     # Returns the supervisor's message and its descriptors.
     def ask
-      @handshake.say({ protocol: Deploy::PROTOCOL, version: VERSION, config: SupervisorConfig.dump(@config),
+      @handshake.say({ protocol: StartOfMaster::PROTOCOL, version: VERSION, config: SupervisorConfig.dump(@config),
                        addresses: HostNames.table(@config[:listen]), layouts: Totals.layouts })
       message, descriptors = @handshake.hear
       raise StartError, "the supervisor has ended" unless message

@@ -11,11 +11,11 @@ require_relative "../system/fork_guard"
 require_relative "life_line"
 require_relative "../log/log_files"
 require_relative "../system/main_thread"
-require_relative "master"
 require_relative "../system/signal_queue"
 require_relative "../start_failure"
 require_relative "supervisor/commands"
-require_relative "supervisor/deploys"
+require_relative "deploys"
+require_relative "supervisor/configuration"
 require_relative "supervisor/first_start"
 require_relative "supervisor/growth"
 require_relative "supervisor/leaving"
@@ -31,7 +31,7 @@ module Bontebok
   class Supervisor
     include Control
     include Commands
-    include Deploys
+    include Configuration
     include FirstStart
     include Growth
     include HangUp
@@ -50,12 +50,9 @@ module Bontebok
       @log = log
       @service = service
       @release = release
-      @workers = config.auto_workers? ? 1 : config.workers
-      @generation = 0
-      @serving_generation = 1
-      @serving_version = VERSION
-      @deploys = {}
-      @waiting_clients = []
+      @workers_at_start = config.auto_workers? ? 1 : config.workers
+      @serving = Generation::Setup.new(1, VERSION, config, listeners)
+      @last_generation = 0
       @seen = {}
       @terminal = Terminal.new
       begin_start
@@ -119,8 +116,7 @@ module Bontebok
         break if @stopping && @masters.empty? && @adopted.empty?
 
         wait_for_events
-        answer_masters
-        judge_canaries
+        @deploys.hear
         judge_trial
         take_commands
         hear_newcomers
@@ -129,15 +125,53 @@ module Bontebok
     end
 
     def wait_for_events
-      sources = [@events, *@control&.sources, *@newcomers, *@deploys.each_value.flat_map(&:sources), *@trial&.sources]
-      @masters.wait(*sources, until_then: next_deadline) do |exception|
+      sources = [@events, *@masters.sources, *@control&.sources, *@newcomers, *@deploys.sources, *@trial&.sources]
+      MainThread.wait(sources, seconds_to_wait) do |exception|
         MainThread.survive(exception, @log)
       end
     end
 
+    def seconds_to_wait
+      time = [@masters.deadline, next_deadline, (Clock.now + Clock::STEP if Channel.full?)].compact.min
+      time && (time - Clock.now).clamp(0, Clock::STEP)
+    end
+
+    def generations
+      @deploys = Deploys.new(@serving, @last_generation, log: @log, release: @release, life_line: @life_line,
+                                                         descriptors: method(:own_descriptors),
+                                                         announces: -> { @drains || @drain_delay.begun? },
+                                                         effect: method(:follow), ended: -> { @adopted.take },
+                                                         control: -> { @control&.path })
+      @deploys.generations = Generations.new(@deploys, @config, @workers_at_start, @log)
+    end
+
+    # What a forked process must close.
+    def own_descriptors
+      [@events, StartFailure, *@control, *@newcomers, *@life_line, @deploys, *@trial, *@listeners.other,
+       *@starting_client]
+    end
+
+    # A generation takes effect: the rest of the supervisor follows.
+    def follow(generation)
+      @config = generation.setup.config
+      @listeners = generation.setup.listeners
+      configure
+      grow_after_deploy(generation)
+    end
+
+    def deploy(reason, **order)
+      @service.reload
+      return @log.info("#{reason}: the server stops already") if @stopping || @departure
+      return @log.info("#{reason}: the server still starts") if @steps.any?
+      return @log.error("#{reason}: #{Deploys::LOADED}") if @release
+
+      @log.info("#{reason}: a new master is executed")
+      @deploys.deploy(**order)
+    end
+
     def tick_adopted
       @adopted.kill_late_ones
-      @adopted.keep(@masters.whole? ? 0 : @workers) unless @stopping
+      @adopted.keep(@masters.whole? ? 0 : @masters.workers) unless @stopping
     end
 
     def handle(signal)
@@ -175,7 +209,7 @@ module Bontebok
       announce_end
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
       @stopping = how
-      discard_deploys("the server stops")
+      @deploys.discard("the server stops")
       end_trial("the server stops") if @trial
       @listeners.close
       [@masters, @adopted].each { |children| children.stop(how) }

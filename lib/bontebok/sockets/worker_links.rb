@@ -131,6 +131,9 @@ module Bontebok
       @scoreboard.lanes.map { |lane| lane[:pid] }.uniq
     end
 
+    # The pids of the workers that are not leaving.
+    def serving = pids - leaving
+
     # What the workers do: [{ pid:, threads:, busy:, requests:, errors:, leaves:, longest: }, ...]. longest: ms since
     # the oldest current request of the worker has begun; nil: no request.
     def processes

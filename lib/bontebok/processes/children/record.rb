@@ -46,6 +46,10 @@ module Bontebok
         @log.info("#{describe(child)} stays loaded for #{seconds} s, without workers")
       end
 
+      def cannot_judge(exception)
+        @log.error("the canary cannot be judged", exception)
+      end
+
       # wholly: true if all threads of the child hang.
       def hangs(child, wholly)
         return @log.warn("#{describe(child)} hangs in all its threads: it ends within 1 s") if wholly

@@ -2,7 +2,6 @@
 
 require_relative "../../config/option_types"
 require_relative "../canary"
-require_relative "../rollback"
 
 module Bontebok
   class Supervisor
@@ -44,9 +43,7 @@ module Bontebok
         end
 
         canary = canary_of(request)
-        deploy("the command deploy")
-        @waiting_canary = canary
-        @waiting_clients << client if request["wait"]
+        deploy("the command deploy", clients: request["wait"] ? [client] : [], canary: canary)
         client.finish(0, "a new master is executed") unless request["wait"]
       end
 
@@ -58,9 +55,8 @@ module Bontebok
 
       # All values are JSON.
       def server_status
-        former = @former.first if @masters.keeps?
-        { **common_status, generation: @serving_generation, workers: @workers, state: state, former: former,
-                           mode: "cluster", masters: @masters.pids }
+        { **common_status, generation: @deploys.serving.number, workers: @masters.workers, state: state,
+                           former: @masters.kept&.setup&.number, mode: "cluster", masters: @masters.pids }
       end
 
       def state
@@ -73,7 +69,7 @@ module Bontebok
 
       # True while a master starts, or will be started.
       def busy?
-        @steps.any? || deploys_under_way.any? || @ordered
+        @steps.any? || @deploys.busy?
       end
 
       # Raises ControlMessage::Invalid.
@@ -87,16 +83,15 @@ module Bontebok
                 "a canary needs a number of workers, a time of at most a year and 0 % to 100 % of errors"
         end
 
-        Canary.new(count.clamp(1, @workers), seconds, max_errors)
+        Canary.new(count.clamp(1, @masters.workers), seconds, max_errors)
       end
 
       def command_rollback(request, client)
         return client.finish(1, "the server stops") if stops?
         return client.finish(Control::BUSY, "busy: a master starts already") if busy?
-        return client.finish(1, nothing_kept) unless @masters.keeps?
+        return client.finish(1, nothing_kept) unless @masters.kept
 
-        @log.info("the command rollback: the former master starts workers")
-        @deploys[@masters.roll_back] = Rollback.new(*@former, request["wait"] ? [client] : [])
+        @deploys.roll_back(request["wait"] ? [client] : [])
         client.finish(0, "the former master starts workers") unless request["wait"]
       end
 
@@ -119,15 +114,14 @@ module Bontebok
       def command_workers(request, client)
         sign, count = request["number"].to_s.match(/\A([+-]?)(\d{1,4})\z/)&.captures
         return client.finish(2, "the number of workers is N, +N or -N") unless count
-        if deploys_under_way.grep(Rollback).any?
+        if @masters.under_way.any? { |generation| generation.start.nil? }
           return client.finish(Control::BUSY, "busy: the former master starts workers")
         end
 
-        wanted = sign == "" ? count.to_i : @workers + "#{sign}#{count}".to_i
+        wanted = sign == "" ? count.to_i : @masters.workers + "#{sign}#{count}".to_i
         wanted = wanted.clamp(1, MOST_WORKERS)
-        change_workers(1, :more) while @workers < wanted
-        change_workers(-1, :fewer) while @workers > wanted
-        client.finish(0, "#{@workers} worker#{'s' unless @workers == 1}")
+        @masters.change_workers(@masters.workers < wanted ? :more : :fewer) until @masters.workers == wanted
+        client.finish(0, "#{wanted} worker#{'s' unless wanted == 1}")
       end
     end
   end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../../system/clock"
-require_relative "../deploy/end_note"
 require_relative "../../start_error"
 require_relative "../../start_failure"
 require_relative "../start_lines"
@@ -35,14 +34,6 @@ module Bontebok
         grow_at_start
         StartFailure.close
         @log.dismiss_witness
-      end
-
-      # Under rackup, the master that replaces a dead one is forked, too, and nothing else changes.
-      def take_effect_forked
-        return unless @release && @generation > @serving_generation
-
-        @serving_generation = @generation
-        Deploy::EndNote.new(@listeners.worker_links.totals, @generation, ordered: false).succeeded
       end
 
       def fail_to_start

@@ -19,16 +19,18 @@ module Bontebok
 
       # Called when the first worker is ready. A number that a command has asked for meanwhile counts.
       def grow_at_start
-        plan_growth([]) if @config.auto_workers? && @workers == 1
+        plan_growth([]) if @config.auto_workers? && @masters.workers == 1
       end
 
-      # Called when a master has taken effect. deploy: see Deploy#grows?.
-      def grow_after_deploy(child, deploy)
-        plan_growth(serving_workers.reject { |pid| ProcessParent.of(pid) == child.pid }) if deploy.grows?
+      # Called when a generation has taken effect.
+      def grow_after_deploy(generation)
+        return unless generation.rollout&.grows?
+
+        plan_growth(serving_workers.reject { |pid| ProcessParent.of(pid) == generation.pid })
       end
 
       def plan_growth(former)
-        @growth = Due.new(former, @workers)
+        @growth = Due.new(former, @masters.workers)
         tick_growth
       end
 
@@ -43,7 +45,7 @@ module Bontebok
       end
 
       def growth_due?
-        @growth&.workers == @workers && @config.auto_workers? && !@stopping
+        @growth&.workers == @masters.workers && @config.auto_workers? && !@stopping
       end
 
       def growth_deadline
@@ -53,10 +55,10 @@ module Bontebok
       # memory: nil if it cannot be measured. Under rackup, there are no deploys.
       def grow(memory)
         @growth = nil
-        decision = AutoWorkers.decide(cpus: Cpus.new.count, limit: MemoryLimit.read, memory: memory, least: @workers,
+        decision = AutoWorkers.decide(cpus: Cpus.new.count, limit: MemoryLimit.read, memory: memory, least: @masters.workers,
                                       surge: @config[:deploy_surge], generations: @release ? 1 : 2)
         @log.info(decision.to_s)
-        change_workers(1, :more) while @workers < decision.workers
+        @masters.change_workers(:more) while @masters.workers < decision.workers
       end
     end
   end

@@ -32,8 +32,7 @@ module Bontebok
 
       def next_deadline
         [@adopted.deadline, control_deadline, @trial&.deadline, @drain_delay.deadline, service_deadline,
-         growth_deadline, *(@departure.deadline if @departure && !@stopping),
-         *@deploys.each_value.map(&:deadline)].compact.min
+         growth_deadline, *(@departure.deadline if @departure && !@stopping)].compact.min
       end
     end
   end

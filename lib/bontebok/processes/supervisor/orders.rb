@@ -30,15 +30,9 @@ module Bontebok
 
       # Adds or removes a worker. A new master gets the new number of workers as well.
       def count_workers(signal)
-        return change_workers(1, :more) if signal == "TTIN"
+        return @masters.change_workers(:more) if signal == "TTIN"
 
-        @workers > 1 ? change_workers(-1, :fewer) : @log.info("1 worker is the minimum: no worker is removed")
-      end
-
-      def change_workers(difference, word)
-        @workers += difference
-        unanswered = @deploys.reject { |_, deploy| deploy.answered? }.keys # they get the number when they ask
-        @masters.tell(word, except: unanswered)
+        @masters.workers > 1 ? @masters.change_workers(:fewer) : @log.info("1 worker is the minimum: no worker is removed")
       end
     end
   end

@@ -29,7 +29,7 @@ module Bontebok
         take_values(state)
         prepare
         @listeners.take_effect(@listeners)
-        @masters.restore(state.masters)
+        @masters.restore(state.masters, @serving)
         take_control(*state.listeners("control"))
         @adopted.take
         [*state["signals"], *EarlySignals.take].each { |name| @events.push(name) }
@@ -42,9 +42,9 @@ module Bontebok
 
       def take_values(state)
         @steps.clear
-        @generation = state.fetch("generation")
-        @serving_generation, @serving_version = state.fetch("serving")
-        @workers = state.fetch("workers")
+        @last_generation = state.fetch("generation")
+        @serving.number, @serving.version = state.fetch("serving")
+        @workers_at_start = state.fetch("workers")
         @drains = state["drains"]
         seen = state["restart_file"]
         @seen = { last: seen.empty? ? nil : Time.at(*seen, :nsec) } if seen
@@ -80,8 +80,11 @@ module Bontebok
         state = state_to_pass
         tried = state.with("masters" => [], "life_line" => nil, "control" => nil, "pidfile" => nil,
                            "spare" => (2 * state.size) + MORE_DESCRIPTORS)
-        child = fork_child(1, reader) { |channel| become_trial(tried, channel, stderr) }
-        Trial.new(child, DeployReport.new(reader, [client], @log), Generations.limit(@config))
+        process = ForkedProcess.fork(to_close: [*own_descriptors, reader]) do |channel|
+          become_trial(tried, channel, stderr)
+        end
+        report = DeployReport.new(@deploys.number, nil, @log, kind: :trial, reader: reader, clients: [client])
+        Trial.new(process, report, Generations.limit(@config))
       rescue StandardError
         reader&.close
         raise
@@ -131,7 +134,7 @@ module Bontebok
       # may await the end of a failed master.
       def replace_program
         @masters.release
-        @deploys.each_value { |deploy| deploy.supersede(Deploys::REPLACED) }
+        @deploys.supersede
         state = state_to_pass("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
         state.pass_descriptors
         @log.info("the supervisor executes the new program")
@@ -147,8 +150,8 @@ module Bontebok
       def state_to_pass(others = {})
         State.of("config" => SupervisorConfig.dump(@config), "user" => @config.account.ids, "directory" => @directory,
                  "umask" => File.umask, "pidfile" => Pidfile.held,
-                 "generation" => @generation, "serving" => [@serving_generation, @serving_version],
-                 "workers" => @workers, "drains" => @drains, "restart_file" => @restart_watch && RestartFile.seen,
+                 "generation" => @deploys.number, "serving" => [@deploys.serving.number, @deploys.serving.version],
+                 "workers" => @masters.workers, "drains" => @drains, "restart_file" => @restart_watch && RestartFile.seen,
                  "masters" => @masters.carry.map { |state, channel| [state, channel.to_io.fileno] },
                  "listeners" => PassedListeners.number(@listeners), "stored" => @listeners.stored?,
                  "life_line" => @life_line&.ends&.map(&:fileno),

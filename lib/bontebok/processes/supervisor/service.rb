@@ -32,7 +32,7 @@ module Bontebok
 
       # A replacement of a dead master is not a deploy.
       def deploying?
-        deploys_under_way.any? && @masters.whole?
+        @masters.under_way.any? && @masters.whole?
       end
 
       # Called when all workers are to be replaced.
@@ -50,7 +50,7 @@ module Bontebok
       end
 
       def serving_workers
-        @listeners.worker_links.pids - @listeners.worker_links.leaving
+        @listeners.worker_links.serving
       end
 
       def service_status(state)
@@ -58,13 +58,13 @@ module Bontebok
         when :stopping then "stopping: requests are finished"
         when :starting then "starting: the application is loaded"
         else
-          [size, ("a new master starts" if deploys_under_way.any?), ("workers are replaced" if @replaced),
+          [size, ("a new master starts" if @masters.under_way.any?), ("workers are replaced" if @replaced),
            ("draining" if @drains)].compact.join("; ")
         end
       end
 
       def size
-        "generation #{@serving_generation} serves with #{@workers} worker#{'s' unless @workers == 1}"
+        "generation #{@deploys.serving.number} serves with #{@masters.workers} worker#{'s' unless @masters.workers == 1}"
       end
 
       # True if a master answers (or the adopted workers of a dead master serve), and a worker runs, as far as the
@@ -77,8 +77,8 @@ module Bontebok
 
       # True if the workers of the serving master can be on a scoreboard of their own (see Successor).
       def separate?
-        executed = @serving_generation > 1 && !@release
-        @serving_version != VERSION || (executed && @listeners.worker_links.descriptors.empty?)
+        executed = @deploys.serving.number > 1 && !@release
+        @deploys.serving.version != VERSION || (executed && @listeners.worker_links.descriptors.empty?)
       end
     end
   end

@@ -5,38 +5,38 @@ module Bontebok
     # The trial of the program that is to take the supervisor's place: a child of the supervisor executes it. The
     # program reads the state, says :ready and ends.
     class Trial
-      # child: the Child. report: the DeployReport, with the child's standard error and the client of the command.
-      # seconds: the time limit.
-      def initialize(child, report, seconds)
-        @child = child
+      # process: the ForkedProcess. report: the DeployReport, with the process's standard error and the client of the
+      # command. seconds: the time limit.
+      def initialize(process, report, seconds)
+        @process = process
         @report = report
-        @child.expect(seconds)
+        @process.expect(seconds)
       end
 
-      def pid = @child.pid
+      def pid = @process.pid
 
       def sources
-        [*(@child.channel unless @child.deaf?), *@report.source]
+        [*(@process.channel unless @process.deaf?), *@report.sources]
       end
 
       # The time of the next #verdict.
       def deadline
-        @child.deadline if @child.deadline.finite?
+        @process.deadline if @process.deadline.finite?
       end
 
       # Called when the supervisor has reaped any process.
       def ended(pid, status)
-        @child.ended(status) if @child.pid == pid
+        @process.ended(status) if @process.pid == pid
       end
 
       # Returns nil while the trial goes on, true if the program is good, else why it is not.
       def verdict
-        @report.take(copy: true)
-        @ready ||= !@child.deaf? && @child.hear.include?(:ready)
-        @child.check unless @child.ended?
-        return @ready || "the new program has ended: #{@child.ending}" if @child.ended?
+        @report.take
+        @ready ||= !@process.deaf? && @process.hear.include?(:ready)
+        @process.check unless @process.ended?
+        return @ready || "the new program has ended: #{@process.ending}" if @process.ended?
 
-        "the new program #{@child.omission}" if @child.overdue?
+        "the new program did not become ready within #{@process.limit} s" if @process.overdue?
       end
 
       # The socket of the command that waits; nil: it has gone.
@@ -46,16 +46,16 @@ module Bontebok
 
       # reason: why the program does not take the supervisor's place. status: the exit status of the command.
       def fail(reason, status)
-        @report.take(copy: true)
+        @report.take
         @report.finish(status, reason)
-        @child.kill unless @child.ended?
-        Process.detach(@child.pid)
+        @process.kill unless @process.ended?
+        Process.detach(@process.pid)
         close
       end
 
       # Closes the descriptors. Called in a forked process, too.
       def close
-        @child.channel.close
+        @process.channel.close
         @report.close
       end
     end

@@ -1,0 +1,274 @@
+# frozen_string_literal: true
+
+require_relative "../log/log_files"
+require_relative "../sockets/handshake"
+require_relative "../start_error"
+require_relative "../system/exit_fence"
+require_relative "../system/process_parent"
+require_relative "../system/quiet_signals"
+require_relative "../system/start_command"
+require_relative "deploy_report"
+require_relative "forked_process"
+require_relative "generations"
+require_relative "master"
+require_relative "rollout"
+require_relative "start_of_master"
+
+module Bontebok
+  # Starts the masters of the supervisor, deploys new code and rolls it back. The supervisor forks the first master. Each
+  # later master is executed (see StartOfMaster). Under rackup, this process has loaded the application, so every master
+  # is forked. Generations calls this object with what has happened.
+  class Deploys
+    REPLACED = "another deploy has replaced this one"
+    LOADED = "rackup or `rails server` has loaded the application: restart the server"
+    # What the next deploy was ordered with. clients: ControlClients that wait for its end. canary: the Canary, or nil.
+    Order = Struct.new(:clients, :canary)
+    private_constant :Order
+
+    # The Setup that serves, and the number of the last generation.
+    attr_reader :serving, :number
+    attr_accessor :generations
+
+    # serving: the Setup. number: of the last generation. release, life_line: see Master. These blocks belong to the
+    # supervisor: descriptors returns what a forked process must close; announces returns whether clients are told that
+    # the server will stop; effect is called with a Generation that has taken effect; ended, when a master has ended.
+    # control: returns the path of the control socket, or nil.
+    def initialize(serving, number, log:, release:, life_line:, descriptors:, announces:, effect:, ended:, control:)
+      @serving = serving
+      @number = number
+      @log = log
+      @release = release
+      @life_line = life_line
+      @descriptors = descriptors
+      @announces = announces
+      @effect = effect
+      @ended = ended
+      @control = control
+    end
+
+    # --- commands ---
+
+    # The last deploy counts: those that are under way end, or continue until the next one is ready if nobody else
+    # serves. clients: those that wait for the end.
+    def deploy(clients: [], canary: nil)
+      generations.release if serving.config[:deploy_surge].positive? # to save memory
+      generations.renew
+      supersede
+      with_report { |one| fail_now(one, REPLACED) if one.leaving? }
+      drop_order(REPLACED)
+      @order = Order.new(clients, canary)
+    end
+
+    # Only if a generation is kept.
+    def roll_back(clients)
+      @log.info("the command rollback: the former master starts workers")
+      generation = generations.roll_back
+      generation.report = report_on(generation.setup, :rollback, clients: clients)
+    end
+
+    # True while a master starts that a deploy or a rollback needs, or will be started.
+    def busy? = generations.under_way.any? || !@order.nil?
+
+    # Called when the server stops.
+    def discard(reason)
+      with_report do |one|
+        fail_now(one, reason)
+        close_one(one)
+      end
+      drop_order(reason)
+    end
+
+    # Called when another deploy, or another program of the supervisor, takes the place of those that are under way.
+    def supersede
+      with_report { |one| one.report.supersede(REPLACED) }
+    end
+
+    # --- called by Generations ---
+
+    def start
+      setup = Generation::Setup.new(@number += 1)
+      @number == 1 || @release ? fork_master(setup) : execute_master(setup)
+    end
+
+    # Called when a master has loaded the application. Returns whether its listeners listen.
+    def listen(generation)
+      raise StartError, "the new master has sent no configuration" unless generation.setup.listeners
+
+      generation.setup.listeners.listen if generation.start
+      generation.tell(@announces.call ? :announce : :recall)
+      true
+    rescue StartError => e
+      @log.error(e.message)
+      false
+    end
+
+    # If an address is closed, the former master does not stay, because it would keep the address. A superseded former
+    # master never took effect. It does not stay either.
+    def seconds_to_keep(generation)
+      return 0 if generation.report.nil? || superseded_serves?
+
+      setup = generation.setup
+      (serving.listeners.to_a - setup.listeners.to_a).empty? ? setup.config.seconds(:keep_former) : 0
+    end
+
+    def workers_serve?(generation)
+      serving.listeners.worker_links.serving.any? { |pid| ProcessParent.of(pid) == generation.pid }
+    end
+
+    # The configuration of the generation takes effect in the supervisor.
+    def take_effect(generation)
+      return take_effect_forked(generation.setup) unless generation.report
+
+      former = serving
+      @serving = generation.setup
+      generations.workers = generation.workers(generations.workers)
+      generation.resize(generations.workers)
+      serving.listeners.take_effect(former.listeners)
+      generation.report.succeed
+      @effect.call(generation)
+    end
+
+    def fail(generation, reason)
+      report = generation.report or return
+      point_to_command if report.unheard? && !generation.rollout&.failure
+      fail_now(generation, "#{report.master} #{reason}",
+               ends: generation.process.deaf? && !generation.process.ended?)
+    end
+
+    def ended(generation)
+      if (report = generation.report)
+        fail_now(generation, "#{report.master} has ended: #{generation.ending}")
+        close_one(generation)
+      end
+      @ended.call
+    end
+
+    # --- the loop ---
+
+    # Readable when a master that starts has sent its message, or has written to standard error, or has ended.
+    def sources
+      generations.all.flat_map { |one| [*one.start&.sources, *one.report&.sources] }
+    end
+
+    # Reads the messages and errors of masters that have been executed.
+    def hear
+      with_report do |one|
+        one.report.take
+        answer(one) if one.start&.asked?
+      end
+    end
+
+    # Called in a forked process, too.
+    def close
+      with_report { |one| close_one(one) }
+    end
+
+    private
+
+    def with_report(&)
+      generations.all.select(&:report).each(&)
+    end
+
+    def close_one(generation)
+      generation.start&.close
+      generation.report.close
+    end
+
+    # The next deploy can bind the new addresses.
+    def fail_now(generation, reason, ends: false)
+      generation.report.fail(reason, status: generation.rollout&.failure, ends: ends)
+      generation.setup.listeners&.discard if generation.start
+    end
+
+    # Ends a deploy whose master is not forked yet.
+    def drop_order(reason)
+      @order&.clients&.each { |client| client.finish(1, reason) }
+      @order = nil
+    end
+
+    # A signal and a touched file give no answer.
+    def point_to_command
+      path = @control.call
+      @log.info("`bontebok deploy --wait --control #{path}` also prints the error") if path
+    end
+
+    def superseded_serves? = generations.under_way.size > 1
+
+    # Under rackup, the master that replaces a dead one is forked, too, and nothing else changes.
+    def take_effect_forked(setup)
+      return unless setup.number > serving.number
+
+      @serving = setup
+      report_on(setup, :replacement).succeed
+    end
+
+    def report_on(setup, kind, **options)
+      DeployReport.new(setup.number, serving.listeners.worker_links.totals, @log, kind: kind, **options)
+    end
+
+    def fork_master(setup)
+      setup.version, setup.config, setup.listeners = serving.to_a.drop(1)
+      process = ForkedProcess.fork(to_close: @descriptors.call) do |channel|
+        ExitFence.put if @release
+        @log.generation = setup.number
+        Master.new(setup.config, setup.listeners, generation: setup.number, workers: generations.workers,
+                                                  channel: channel, log: @log, release: @release,
+                                                  life_line: @life_line).run
+      end
+      Generation.new(setup, process)
+    end
+
+    # The clients that have asked for a deploy wait for this master.
+    def execute_master(setup)
+      own_end, master_end = Handshake.pair
+      reader, stderr = IO.pipe
+      process = ForkedProcess.fork(to_close: [*@descriptors.call, own_end, reader]) do |channel|
+        become_master(channel, master_end, stderr)
+      end
+      Generation.new(setup, process).tap { |generation| note_start(generation, own_end, reader) }
+    rescue SystemCallError
+      [own_end, reader].compact.each(&:close)
+      raise
+    ensure
+      [master_end, stderr].compact.each(&:close)
+    end
+
+    def note_start(generation, handshake, reader)
+      clients = @order ? @order.clients : []
+      generation.start = StartOfMaster.new(handshake, @order&.canary)
+      generation.report = report_on(generation.setup, @order ? :deploy : :replacement, reader: reader, clients: clients)
+      @order = nil
+    end
+
+    # Runs in the forked process. The user is taken first, so root executes no code of the user.
+    def become_master(channel, handshake, stderr)
+      $stderr.reopen(stderr)
+      variables = serving.config.account.assume || {}
+      inherited = [channel, handshake].map { |one| one.to_io.tap { |io| io.close_on_exec = false }.fileno }
+      variables = variables.merge(Handshake::VARIABLE => inherited.join(","))
+      QuietSignals.ignore { |names| StartCommand.execute(variables.merge(QuietSignals.variables(names))) }
+    rescue SystemCallError, SecurityError => e
+      @log.error("the next master cannot be executed", e)
+      1
+    end
+
+    # A superseded generation loses no workers.
+    def answer(generation)
+      on_trial = generations.whole?
+      answered = generation.start.answer(generation.setup, serving, pid: generation.pid, life_line: @life_line) do
+        rollout = rollout_of(generation, on_trial)
+        generation.rollout = rollout
+        generation.told = rollout.first
+        { workers: rollout.first, trial: on_trial ? rollout.count(generations.workers) : 0,
+          canary: !generation.start.canary.nil? }
+      end
+      generation.report.master_logs if answered
+    end
+
+    def rollout_of(generation, on_trial)
+      Rollout.new(generation.setup, present: generations.workers, former: superseded_serves? ? 1 : generations.workers,
+                                    former_config: serving.config, report: generation.report,
+                                    canary: generation.start.canary, on_trial: on_trial)
+    end
+  end
+end
