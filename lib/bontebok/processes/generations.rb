@@ -169,7 +169,7 @@ module Bontebok
       return if @stopping
 
       replace_one_that_asks
-      start unless @succession.newest || @pauses.over(1) > Clock.now
+      start if @succession.start? && @pauses.over(1) <= Clock.now
       @succession.look
       @succession.tell_lonely if @go
     end

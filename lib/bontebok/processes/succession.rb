@@ -50,6 +50,7 @@ module Bontebok
 
     # newest: false: it leaves, or serves until the newest one is whole.
     def add(generation, newest: true)
+      @asked = false
       if generation.leaving? then @leaving << generation
       else newest ? @newest = generation : @former = generation
       end
@@ -58,6 +59,7 @@ module Bontebok
     # Another generation is to take the place of the newest one, which serves until then. A generation that is not whole
     # leaves at once if another one is loaded, or if itself is not.
     def replace
+      @asked = true
       generation = @newest or return
       @newest = nil
       @pauses.leaves(1, generation.seconds_ready) if generation.reached?(:ready)
@@ -72,7 +74,7 @@ module Bontebok
       generation = @kept or return
       @kept = nil
       replace
-      @newest = generation
+      add(generation)
       generation.revive
       generation.on_trial = true
       generation.whole_by = Clock.now + @limit
@@ -166,6 +168,13 @@ module Bontebok
     def deadlines
       times = present.map { |generation| generation.rollout&.deadline }
       times.push(@newest&.whole_by, *([@kept_until, @parked_by] if @kept))
+    end
+
+    # Returns whether a generation must be started. If the newest one has ended while the former one did not serve yet,
+    # the former one takes its place as soon as it serves: nobody has asked for another one.
+    def start?
+      stay if @newest.nil? && !@asked && @former&.serves?
+      @newest.nil?
     end
 
     # Judges the generations, and gives up the newest one when its time is over.
@@ -275,17 +284,21 @@ module Bontebok
       let_go(generation, :fail)
     end
 
-    # The newest generation has failed, so the former one stays. If its own deploy was superseded, it takes effect now.
     def fail_deploy(generation, reason)
       @newest = nil
       @server.fail(generation, reason)
       return @pauses.failed(1) unless @former&.serves?
 
       @record.deploy_failed
+      stay
+      grow_back(generation, @newest)
+    end
+
+    # The newest generation has failed, so the former one stays. If its own deploy was superseded, it takes effect now.
+    def stay
       @newest = @former
       @former = nil
       serve if @newest.state == :whole
-      grow_back(generation, @newest)
     end
 
     def note_end(generation, newest, stopping)

@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require "bontebok/processes/forked_process"
+require "bontebok/system/clock"
+
+# A master's process in a GenerationWorld. It loads, waits for :go, gets its workers ready, and obeys. The search decides
+# when it takes its next step, and whether it fails, ends or closes its channel.
+class ModelMaster < Bontebok::ForkedProcess
+  # What the supervisor says.
+  Line = Struct.new(:master) do
+    def say(word) = master.told(word)
+    def close = nil
+    def unsent = ""
+  end
+
+  # ready: the number of its workers that serve.
+  attr_reader :phase, :ready
+
+  # trial: a former generation serves, as far as the master knows.
+  def initialize(pid, workers, trial)
+    super(pid, Line.new(self))
+    @workers = workers
+    @trial = trial
+    @phase = :loading
+    @ready = 0
+    @words = []
+  end
+
+  def hear = @words.shift(@words.size).tap { |words| @lost_at = Bontebok::Clock.now if words.delete(:closed) }
+
+  def check
+    @ending = "exit status 1" if @phase == :ended
+  end
+
+  def signal(name)
+    @phase = :leaving if name == :TERM && @phase != :ended
+    die if name == :KILL
+  end
+
+  def told(word)
+    return if %i[ended deaf].include?(@phase)
+
+    case word
+    when :go then @gone ? @trial = false : @gone = true
+    when :more then @workers += 1
+    when :fewer then leave_one
+    when :park then park
+    when :serve then serve_again
+    when :drain, :retire, :quit, :kill then @phase = :leaving
+    end
+  end
+
+  # nil: it waits.
+  def next_step
+    case @phase
+    when :loading then :loads
+    when :loaded then :gets_ready if @gone
+    when :ready then :gets_whole if @ready < @workers
+    when :leaving then :die
+    end
+  end
+
+  def loads = say(:loaded, :loaded)
+
+  def gets_ready
+    @ready = 1
+    say(:ready, :ready)
+    gets_whole if @workers == 1
+  end
+
+  def gets_whole
+    @ready = @workers
+    say(:ready, :whole)
+  end
+
+  # No worker becomes ready.
+  def fail = say(:leaving, :failed)
+
+  def die
+    @ready = 0
+    @phase = :ended
+  end
+
+  # It has executed another program.
+  def go_deaf
+    @ready = 0
+    say(:deaf, :closed)
+  end
+
+  # A worker that served has ended. Another one is started.
+  def lose_worker
+    @ready -= 1
+    say(:ready, :crashed)
+  end
+
+  def alive? = @phase != :ended
+
+  # It waits for workers, and would end if they failed, although nobody else serves.
+  def trusts_another? = @trial && %i[loaded ready].include?(@phase) && @ready < @workers
+
+  private
+
+  def say(phase, word)
+    @phase = phase
+    @words << word
+  end
+
+  def leave_one
+    return unless @workers > 1
+
+    @workers -= 1
+    @ready = [@ready, @workers].min
+  end
+
+  def park
+    @phase = :parked
+    @ready = 0
+  end
+
+  def serve_again
+    @phase = :loading
+    @gone = false
+    @trial = true
+  end
+end
