@@ -16,7 +16,8 @@ module Bench
         return super.tap { @deployed = true } unless @deployed
 
         result = nil
-        ::Bontebok::ControlConnection.ask(control, { "command" => "rollback", "wait" => true }) { |said| result = said }
+        connection = ::Bontebok::ControlConnection.new(control)
+        connection.ask({ "command" => "rollback", "wait" => true }) { |said| result = said }
         raise Failed, "#{name}: #{result}" unless result["status"].zero?
       end
     end
