@@ -46,26 +46,32 @@ module Bench
 
       def during?(answer) = answer.began <= @ended && answer.ended >= @began
 
-      # Stops the process first, so that it has the same connections when it is killed.
+      # Stops the process first, so that it has the same connections when it is killed. Clients can use these until the
+      # process has ended.
       def kill
         Process.kill(:STOP, @pid)
-        limit = now + FROZEN
-        sleep 0.001 until stopped? || now > limit
+        wait_for(/[TZX]/)
         @ports = clients
         Process.kill(:KILL, @pid)
+        wait_for(/[ZX]/)
+      end
+
+      # Waits until all threads are in one of these states (proc(5)), or have gone.
+      def wait_for(states)
+        limit = now + FROZEN
+        sleep 0.001 until now > limit || states_of_threads.all?(states)
+      end
+
+      def states_of_threads
+        Dir["/proc/#{@pid}/task/*/stat"].map { |name| File.read(name)[/\) (\w) /, 1] }
+      rescue SystemCallError # a thread has gone
+        states_of_threads
       end
 
       def freeze_for(seconds)
         Process.kill(:STOP, @pid)
         sleep(seconds)
         Process.kill(:CONT, @pid)
-      end
-
-      # True if all threads are stopped, or have ended.
-      def stopped?
-        Dir["/proc/#{@pid}/task/*/stat"].all? { |name| File.read(name).match?(/\) [TZX] /) }
-      rescue SystemCallError
-        false
       end
 
       def kinds(before, family)

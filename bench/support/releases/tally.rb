@@ -45,7 +45,7 @@ module Bench
         kind = if held then :held
                else down ? :down : :lost
                end
-        puts "round #{@results.size}: lost: #{answer.result}" if kind == :lost
+        puts "round #{@results.size} (#{title(@results.last).join(', ')}): lost: #{answer.result}" if kind == :lost
         @lost[held || down || @results.last][kind] += 1
       end
 
