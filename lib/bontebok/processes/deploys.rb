@@ -63,6 +63,7 @@ module Bontebok
     def roll_back(clients)
       @log.info("the command rollback: the former master starts workers")
       generation = generations.roll_back
+      generation.ordered = true
       generation.report = report_on(generation.setup, :rollback, clients: clients)
     end
 
@@ -236,6 +237,7 @@ module Bontebok
     def note_start(generation, handshake, reader)
       clients = @order ? @order.clients : []
       generation.start = StartOfMaster.new(handshake, @order&.canary)
+      generation.ordered = !@order.nil?
       generation.report = report_on(generation.setup, @order ? :deploy : :replacement, reader: reader, clients: clients)
       @order = nil
     end

@@ -30,7 +30,7 @@ module Bontebok
       loaded: { ready: :ready, **UNTIL_SERVING },
       ready: { hold: :held, more: :ready, whole: :whole, keep: :kept, **UNTIL_SERVING },
       held: { hold: :held, more: :ready, whole: :whole, **UNTIL_SERVING },
-      whole: { whole: :whole, serve: :serving, **RUNNING },
+      whole: { whole: :whole, serve: :serving, keep: :kept, **RUNNING },
       serving: { keep: :kept, **RUNNING },
       kept: { revive: :started, **RUNNING },
       failed: { loaded: :failed, ready: :failed, leave: :failed, end: :ended },
@@ -50,6 +50,8 @@ module Bontebok
     # start: the StartOfMaster of an executed master; else nil. rollout: the Rollout of a deploy; else nil. report: the
     # DeployReport of a deploy or a rollback that is under way or has failed; else nil.
     attr_accessor :start, :rollout, :report
+    # Whether a command has asked for it. If not, it is the first one, or replaces one whose master has ended.
+    attr_accessor :ordered
     # told: how many workers the master was told to have; nil: as many as the supervisor wants. whole_by: the time
     # (Clock) by which it must be whole; nil: no limit. on_trial: another generation served at the last look. shrunk: the former
     # generation has lost workers to it. asks: its master wants to be replaced.

@@ -259,12 +259,14 @@ module Bontebok
       @newest.start = @newest.rollout = @newest.report = nil
     end
 
-    # The former generation is kept, or leaves.
+    # The former generation is kept, or leaves. A rollback goes to the generation that served before, or nowhere.
     def relieve
-      former = @former or return
-      seconds = former.serves? ? @server.seconds_to_keep(@newest) : 0
+      former = @former
+      seconds = former&.serves? ? @server.seconds_to_keep(@newest) : 0
       @former = nil
-      release if former.serves?
+      release if @newest.ordered || former&.serves?
+      return unless former
+
       seconds.positive? ? keep(former, seconds) : let_go(former)
     end
 

@@ -32,11 +32,11 @@ class GenerationSearch
         rescue GenerationWorld::Fault => e
           return "#{e.message}: #{way([path, event])}"
         end
-        dump = Marshal.dump(world)
-        next if seen[dump.hash]
+        print = world.fingerprint
+        next if seen[print]
 
-        seen[dump.hash] = true
-        queue << [dump, [path, event]]
+        seen[print] = true
+        queue << [Marshal.dump(world), [path, event]]
       end
     end
     nil

@@ -57,6 +57,7 @@ class GenerationWorld
     @results = {}
     @served = []
     @generations = Bontebok::Generations.new(self, @config, workers, Quiet.new)
+    @rules = @generations.instance_variable_get(:@succession)
     @generations.go
     @generations.tick
   end
@@ -73,11 +74,23 @@ class GenerationWorld
   def happen(event, index = nil)
     GenerationWorld.now = @now
     @budget[event] -= 1 if @budget.key?(event)
+    kept = @generations.kept
     index ? happen_to(@masters[index], event) : __send__(event)
     tick
+    check_kept(kept, event)
     check_masters
+    @masters.select!(&:alive?)
     check_workers unless @stopped || @harmed
-    check_end if steps.empty?
+    check_end if steps.empty? && held_canaries.empty?
+  end
+
+  # Worlds with the same fingerprint go on alike: times count from now, and numbers from the last generation.
+  def fingerprint
+    pauses = @generations.instance_variable_get(:@pauses)
+    times = [pauses.over(1), *%i[@kept_until @parked_by].map { |name| @rules.instance_variable_get(name) }]
+    [@rules.newest, @rules.former, @rules.kept, *@rules.leaving].map { |generation| generation && print_of(generation) }
+      .push(@budget.values, @ordered, @stopped, @harmed, @back, @served.last(2), @rules.instance_variable_get(:@asked),
+            pauses.failing?(1), times.map { |time| from_now(time) }).hash
   end
 
   # --- what Generations calls ---
@@ -92,7 +105,7 @@ class GenerationWorld
       generation.rollout = rollout
       generation.told = rollout&.first
       generation.report = Quiet.new if rollout
-      note_start
+      note_start(generation)
     end
   end
 
@@ -107,17 +120,21 @@ class GenerationWorld
   def take_effect(generation)
     number = generation.setup.number
     fault("generation #{number} serves, but it has failed") if @results[number] == :failed
+    fault("generation #{number} serves, but it has lost a worker") if @crashed == number
+    fault("generation #{number} takes effect twice") if @served.last == number
     ready = generation.process.ready
     least = @generations.workers - @config.surge
     fault("generation #{number} serves with #{ready} workers") if ready < least && !@harmed
     @results[number] = :serves
+    @kept_ends = true
     @served.pop if @replacement == number
     @served.push(number)
     generation.resize(@generations.workers)
   end
 
-  def fail(generation, _reason)
+  def fail(generation, reason)
     number = generation.setup.number
+    fault("generation #{number} is given up, but nobody else serves") if reason.end_with?(" s") && !@generations.any?(:ready)
     fault("the deploy of generation #{number} fails, which serves") if @results[number] == :serves && @back != number
     @results[number] = :failed
   end
@@ -125,6 +142,25 @@ class GenerationWorld
   def ended(_generation) = nil
 
   private
+
+  def print_of(generation)
+    number = generation.setup.number
+    [number, @results[number], @replacement == number, generation.state, generation.reached?(:ready), generation.told,
+     generation.shrunk, generation.on_trial, generation.ordered, generation.report.nil?, from_now(generation.whole_by),
+     *judgement(generation.rollout), generation.process.look(@now)]
+  end
+
+  def judgement(rollout)
+    return unless rollout
+
+    names = %i[@step @former_workers @verdict @crashed @on_trial @held @over]
+    canary = rollout.instance_variable_get(:@canary)
+    [from_now(rollout.instance_variable_get(:@proved_at)), canary&.deadline, canary&.verdict,
+     *names.map { |name| rollout.instance_variable_get(name) }]
+  end
+
+  # A time that is over is as good as any other.
+  def from_now(time) = time && [time - @now, 0].max
 
   def fault(text) = raise(Fault, text)
 
@@ -159,7 +195,13 @@ class GenerationWorld
   def happen_to(master, event)
     mishap = %i[die go_deaf fail lose_worker].include?(event) && master.phase != :leaving
     @harmed = true if mishap && master.ready.positive?
+    @crashed = master.pid if event == :lose_worker && trial?(master)
     master.public_send(event)
+  end
+
+  def trial?(master)
+    newest = @rules.newest
+    newest&.process.equal?(master) && @rules.on_trial?(newest)
   end
 
   # As Deploys#deploy.
@@ -218,7 +260,8 @@ class GenerationWorld
   end
 
   # A master that replaces a dead one has the same code, as far as anybody knows.
-  def note_start
+  def note_start(generation)
+    generation.ordered = @ordered
     @replacement = @number unless @ordered || @number == 1
     @ordered = false
   end
@@ -231,11 +274,23 @@ class GenerationWorld
 
       fault("nobody minds master #{master.pid}") unless minded.any? { |one| one.process.equal?(master) }
     end
+    present = @generations.all.reject(&:leaving?)
+    fault("a master waits for another generation") if present.size == 1 && present.first.process.trusts_another?
   end
 
-  # The workers that serve are never fewer than before, unless one has ended by itself.
+  # The workers that serve are never fewer than before, unless one has ended by itself. With deploy_surge, a deploy that
+  # fails takes its workers along.
   def check_workers
-    fault("#{serving} workers serve") if @served.any? && serving < @generations.workers - @config.surge
+    least = @generations.workers - (@results.values.intersect?(%i[failed superseded]) ? @config.surge : 0)
+    fault("#{serving} workers serve") if @served.any? && serving < least
+  end
+
+  # The kept generation stays until its time is over, the next one serves, or the server stops.
+  def check_kept(former, event)
+    over = @now >= @kept_until.to_i || former&.process&.ended? || @kept_ends || @stopped || event == :roll_back || @config.surge.positive?
+    fault("the kept generation ends") if former && @generations.kept.nil? && !over
+    @kept_until = @now + KEPT_SECONDS if @generations.kept && !@generations.kept.equal?(former)
+    @kept_ends = false
   end
 
   def serving = @masters.sum { |master| master.phase == :ready ? master.ready : 0 }
@@ -249,7 +304,6 @@ class GenerationWorld
     fault("generation #{serving_one.setup.number} is #{serving_one.state}") unless serving_one.state == :serving
     fault("generation #{others.first.setup.number} is #{others.first.state}, too") if others.any?
     fault("#{serving} workers serve at the end") unless serving == @generations.workers
-    fault("a master waits for another generation") if serving_one.process.trusts_another?
     check_choice(serving_one.setup.number)
   end
 

@@ -93,6 +93,11 @@ class ModelMaster < Bontebok::ForkedProcess
     say(:ready, :crashed)
   end
 
+  # For a fingerprint.
+  def look(now)
+    [@phase, @ready, @workers, @trial, @gone, @words, @unsaid, @loading, @killed, @deadline && (@deadline - now), deaf?]
+  end
+
   def alive? = @phase != :ended
 
   # It waits for workers, and would end if they failed, although nobody else serves.
