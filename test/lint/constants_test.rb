@@ -19,7 +19,7 @@ class ConstantsTest < Lint::TestCase
     end
   RUBY
 
-  def test_this_tree_names_no_constant_that_ruby_does_not_find_and_has_each_once
+  def test_this_tree_names_no_constant_that_ruby_does_not_find
     assert_clean Lint::Constants
   end
 
@@ -39,12 +39,5 @@ class ConstantsTest < Lint::TestCase
     assert_equal ["lib/b.rb: Outer::Other does not see NAME", "lib/b.rb: Outer::Other does not see REASON",
                   "lib/b.rb: the top does not see LIMIT"],
                  faults(Lint::Constants, "lib/a.rb" => SEEN, "lib/b.rb" => other)
-  end
-
-  def test_two_objects_with_one_name_are_reported
-    around = "module Outer\n  class Base\n    class Inner\n      LIMIT = 2\n    end\n  end\nend\n"
-    again = "module Outer\n  module Shared\n    def text = 1\n  end\nend\n"
-    assert_equal ["lib/c.rb: Outer::Shared is also in lib/a.rb"],
-                 faults(Lint::Constants, "lib/a.rb" => SEEN, "lib/b.rb" => around, "lib/c.rb" => again)
   end
 end

@@ -3,26 +3,34 @@
 require "tsort"
 require_relative "layer_table"
 require_relative "object_symbols"
+require_relative "objects/exceptions"
+require_relative "objects/ruby_tree"
 
 module Lint
   # Reports each file of the core that calls a file of a layer above its own. Reports each circle of calls between C
-  # files of the core or of ext/bontebok, and each circle of Ruby files that require each other, or of Perl modules that
-  # use each other. The undefined symbols of an object file are the calls of its C file. PerlMap checks the calls of
-  # perl/xs.
+  # files of the core or of ext/bontebok, and each circle of Perl modules that use each other, or of Ruby files that
+  # require each other or name constants of each other. The undefined symbols of an object file are the calls of its C
+  # file. PerlMap checks the calls of perl/xs.
   class Circles
     REQUIRE = /^\s*require_relative\s*\(?\s*"([^"#]+)"/
     USE = /^\s*(?:use|require)\s+([A-Z][\w:]*)/
 
+    # Steps of circles in lib/: { "file -> file" => reason }. Without these steps there is no circle.
+    LISTED = ["child/state.rb -> child.rb", "single_process/in_place_deploy.rb -> single_process.rb",
+              "master_hooks.rb -> master.rb", "supervisor/held_signals.rb -> supervisor.rb"]
+             .to_h { |step| [step.gsub(%r{[a-z_/]+\.rb}, 'lib/bontebok/processes/\0'), "is rewritten"] }.freeze
+
     # objects: the directory where the extension's build puts the object files.
-    def initialize(root, objects: File.join(root, "tmp/build/bontebok"))
+    def initialize(root, objects: File.join(root, "tmp/build/bontebok"), listed: LISTED)
       @root = root
       @objects = objects
+      @listed = listed
     end
 
     def faults
       calls = c_calls
       upward(calls) + circles(calls.transform_values { |called| called.map(&:first) }) +
-        circles(requires) + circles(uses)
+        ruby_circles(steps) + circles(uses)
     end
 
     private
@@ -45,9 +53,21 @@ module Lint
     end
 
     def circles(edges)
+      components(edges).map { |files| "a circle of #{files.sort.join(" ")}" }
+    end
+
+    def components(edges)
       each_child = ->(file, &block) { edges.fetch(file, []).each(&block) }
       TSort.strongly_connected_components(->(&block) { edges.each_key(&block) }, each_child)
-           .select { |files| files.size > 1 }.map { |files| "a circle of #{files.sort.join(" ")}" }
+           .select { |files| files.size > 1 }
+    end
+
+    def ruby_circles(steps)
+      closed = components(steps).flat_map do |files|
+        files.flat_map { |file| (steps[file] & files).map { |other| "#{file} -> #{other}" } }
+      end
+      circles(steps.to_h { |file, others| [file, others.reject { |other| @listed.key?("#{file} -> #{other}") }] }) +
+        Exceptions.faults(@listed.slice(*closed), @listed)
     end
 
     # Returns { file => [[called file, symbol]] }. Both files belong to the core, or both belong to the binding.
@@ -73,10 +93,10 @@ module Lint
       [other, name] if other && other != file
     end
 
-    def requires
-      Dir.glob("lib/**/*.rb", base: @root).sort.to_h do |file|
+    def steps
+      RubyTree.new(@root).dependencies.to_h do |file, others|
         names = File.read(File.join(@root, file), encoding: "UTF-8").scan(REQUIRE).flatten
-        [file, names.map { |name| File.join(File.dirname(file), "#{name}.rb") }.map { |path| clean(path) }]
+        [file, others | names.map { |name| clean(File.join(File.dirname(file), "#{name}.rb")) }]
       end
     end
 

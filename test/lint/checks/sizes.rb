@@ -2,11 +2,17 @@
 
 require_relative "c_functions"
 require_relative "files"
+require_relative "objects/exceptions"
 
 module Lint
   # Limits for lines per file, lines per C function, and columns. A longer file probably has a second purpose.
+  # ClassSizes has the limit for a class.
   class Sizes
-    LINES = { ".c" => 400, ".h" => 400, ".xs" => 400, ".rb" => 200, "" => 200 }.freeze
+    LINES = { ".c" => 400, ".h" => 400, ".xs" => 400 }.freeze
+    LINES_OF_LIB = 250
+    OTHER_LINES = 200
+    # Longer files: { path => reason }.
+    LISTED = {}.freeze
     FUNCTION_LINES = 60
     COLUMNS = 120
     C = "{core,ext,load,bench,perl}/**/*.{c,h,xs}"
@@ -15,27 +21,38 @@ module Lint
     OTHER = "{exe/*,bin/**/*,.ci/*,bench/*}"
     DOCUMENT = /\.md\z/
 
-    def initialize(root)
+    def initialize(root, listed: LISTED)
       @root = root
+      @listed = listed
     end
 
     def faults
-      Files.glob(@root, [C, RUBY, PERL, OTHER], File::FNM_DOTMATCH).grep_v(DOCUMENT).flat_map do |file|
-        path = File.join(@root, file)
-        File.file?(path) ? file_faults(file, File.readlines(path, chomp: true, encoding: "UTF-8")) : []
+      Exceptions.faults(long, @listed) + lines.flat_map do |file, texts|
+        column_faults(file, texts) + (file.end_with?(*LINES.keys) ? function_faults(file, texts) : [])
       end
     end
 
+    def print_exceptions = Exceptions.print(long, @listed)
+
     private
 
-    def file_faults(file, lines)
-      limit = LINES.fetch(File.extname(file), LINES[""])
-      found = []
-      found << "#{file} has #{lines.size} lines, more than #{limit}" if lines.size > limit
-      lines.each_with_index do |line, index|
-        found << "#{file}:#{index + 1} has #{line.size} columns" if line.size > COLUMNS
-      end
-      found + (file.end_with?(".c", ".h", ".xs") ? function_faults(file, lines) : [])
+    # Returns { path => lines }.
+    def lines
+      @lines ||= Files.glob(@root, [C, RUBY, PERL, OTHER], File::FNM_DOTMATCH).grep_v(DOCUMENT)
+                      .select { |file| File.file?(File.join(@root, file)) }
+                      .to_h { |file| [file, File.readlines(File.join(@root, file), chomp: true, encoding: "UTF-8")] }
+    end
+
+    def long
+      lines.filter_map do |file, texts|
+        limit = LINES.fetch(File.extname(file)) { file.start_with?("lib/") ? LINES_OF_LIB : OTHER_LINES }
+        [file, "#{file} has #{texts.size} lines, more than #{limit}"] if texts.size > limit
+      end.to_h
+    end
+
+    def column_faults(file, texts)
+      texts.each_with_index.select { |text, _| text.size > COLUMNS }
+           .map { |text, index| "#{file}:#{index + 1} has #{text.size} columns" }
     end
 
     def function_faults(file, lines)

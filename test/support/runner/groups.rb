@@ -46,7 +46,7 @@ module Runner
       Group.new("ext", "the binding, under the newest Rack",
                 jobs: ->(only = nil) { files("ext/**/*", only, cores: HALF) }),
       Group.new("lint", "the rules of the tree: layers, sizes, paths in docs, packaging, style",
-                jobs: -> { files("lint/*") + rubocop }, full: -> { files("lint/*", env: LONG) + rubocop }),
+                jobs: -> { files("lint/**/*") + rubocop }, full: -> { files("lint/**/*", env: LONG) + rubocop }),
       Group.new("conform", "Rack and HTTP, as tables of cases",
                 jobs: ->(only = nil) { files("conform/*", only, cores: WAITING) }),
       Group.new("perl", "the Perl binding: XS and classes, and its tarball, which is built and installed",

@@ -17,7 +17,7 @@ module Bontebok
         own = own.super_method until own.owner == owner
         owner.define_method(kept, own)
         owner.define_method(name, methods.instance_method(name))
-        owner.send(:private, name, kept) if hidden
+        owner.class_eval { private name, kept } if hidden
       end
     end
   end

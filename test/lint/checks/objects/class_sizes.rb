@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require_relative "exceptions"
+require_relative "ruby_tree"
+
+module Lint
+  # Reports each class or module of lib/ that has too many lines, with those of what it includes, extends and inherits.
+  # Classes in it do not count.
+  class ClassSizes
+    LINES = 250
+    LISTED = {
+      **%w[Child Children Config ConfigStyles::Pitchfork ConfigStyles::Puma Deploy Generations Master SingleProcess
+           Supervisor].to_h { |name| ["Bontebok::#{name}", "is rewritten"] },
+      "Bontebok::SharedUnixListener" => "a UnixListener with the rules for a path that several servers bind",
+      "Bontebok::UnixListener" => "a Listener, and each step from a stale path to a socket with its owner"
+    }.freeze
+
+    def initialize(root, listed: LISTED)
+      @tree = RubyTree.new(root)
+      @listed = listed
+    end
+
+    def faults = Exceptions.faults(long, @listed)
+
+    def print_exceptions = Exceptions.print(long, @listed)
+
+    private
+
+    def long
+      @tree.modules.keys.filter_map do |full|
+        lines = [full, *@tree.ancestors(full)].sum { |one| @tree.modules[one]&.lines.to_i }
+        [full, "#{full} has #{lines} lines with what it includes, more than #{LINES}"] if lines > LINES
+      end.to_h
+    end
+  end
+end

@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require_relative "exceptions"
+require_relative "ruby_tree"
+
+module Lint
+  # Reports classes and modules of lib/ that have one name in different modules. A name means one thing. Nobody else can
+  # name a private constant, so it may have any name.
+  class Namesakes
+    OTHER_SERVERS = "a configuration file for that server names it"
+    OF_OWN_DIRECTORY = "its directory says which: a type of option, a line of the log, or a form of the status"
+    EXCEPTION = "an exception, and the class around says what has failed"
+
+    # { full names => reason }
+    LISTED = {
+      "Bontebok Rack::Handler::Bontebok Rackup::Handler::Bontebok" => "Rack finds a handler by the server's name",
+      "Rack::Handler Rackup::Handler" => "modules of two gems",
+      "Bontebok::AdoptedSockets::Entry Bontebok::ConfigFile::Entry" => "a line of what the class around reads",
+      "Bontebok::ConfigStyles::Puma Bontebok::Status::Puma" => "what of Puma, its directory says",
+      "Bontebok::ConfigStyles::UnicornObjects::Worker Bontebok::Hooks::Worker Bontebok::Worker" => OTHER_SERVERS,
+      "Bontebok::AppLoader::Failed Bontebok::Hooks::Failed Bontebok::ReadinessCheck::Failed" => EXCEPTION,
+      "Bontebok::ControlMessage::Invalid Bontebok::OptionTypes::Invalid" => EXCEPTION,
+      "Bontebok::InetDiag::Found Bontebok::ProcessThreads::Found Bontebok::UnixDiag::Found" =>
+        "what the class around finds",
+      "Bontebok::LogFormats::Json Bontebok::Status::Json" => OF_OWN_DIRECTORY,
+      "Bontebok::LogFormats::Text Bontebok::OptionTypes::Text Bontebok::Status::Text" => OF_OWN_DIRECTORY,
+      "Bontebok::Child::Leaving Bontebok::Supervisor::Leaving" => "is rewritten",
+      "Bontebok::Child::State Bontebok::Supervisor::State" => "is rewritten",
+      "Bontebok::Children::Ends Bontebok::LoadingFence::Ends" => "is rewritten",
+      "Bontebok::Children::Orders Bontebok::Supervisor::Orders" => "is rewritten",
+      "Bontebok::Children::Pauses Bontebok::Pauses" => "is rewritten",
+      "Bontebok::CommandLimits::Commands Bontebok::SingleProcess::Commands Bontebok::Supervisor::Commands" =>
+        "is rewritten",
+      "Bontebok::ConfigStyles::PumaObjects::Configuration Bontebok::Supervisor::Configuration" => "is rewritten",
+      "Bontebok::SingleProcess::Service Bontebok::Supervisor::Service" => "is rewritten"
+    }.freeze
+
+    def initialize(root, listed: LISTED)
+      @tree = RubyTree.new(root)
+      @listed = listed
+    end
+
+    def faults
+      Exceptions.faults(found, @listed)
+    end
+
+    private
+
+    def found
+      @tree.made.group_by { |full| full[/\w+\z/] }.select { |_, all| all.size > 1 }
+           .to_h { |name, all| [all.sort.join(" "), "#{name} has several meanings: #{all.sort.join(" ")}"] }
+    end
+  end
+end
