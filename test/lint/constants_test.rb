@@ -40,4 +40,10 @@ class ConstantsTest < Lint::TestCase
                   "lib/b.rb: the top does not see LIMIT"],
                  faults(Lint::Constants, "lib/a.rb" => SEEN, "lib/b.rb" => other)
   end
+
+  def test_a_constant_that_a_class_lacks_is_reported
+    other = "module Outer\n  module Other\n    TEXT = [Base::NAME, Child::REASON, Base::GONE]\n  end\nend\n"
+    assert_equal ["lib/b.rb: Outer::Base lacks GONE"],
+                 faults(Lint::Constants, "lib/a.rb" => SEEN, "lib/b.rb" => other)
+  end
 end

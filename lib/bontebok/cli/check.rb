@@ -19,9 +19,9 @@ module Bontebok
     # Seconds that a running server may take to respond.
     WAIT = 1
 
-    # values, notes: see Config. faults: those of the command line.
+    # values, notes: see Config. faults: each StartError of the command line.
     def initialize(values, notes:, faults: [])
-      @faults = faults.map { |fault| Config::Fault.new(fault.message, fault.exit_status) }
+      @faults = Faults.new(faults)
       @remarks = []
       @config = Config.new(values, notes: notes, faults: @faults)
     end
@@ -30,8 +30,8 @@ module Bontebok
     def run
       check_start
       print_to($stdout, [*options, *hooks, *@config.warnings, *@config.advice, *@remarks])
-      @faults.each { |fault| StartFailure.complain(fault.message) }
-      @faults.map(&:status).max || 0
+      @faults.messages.each { |message| StartFailure.complain(message) }
+      @faults.status
     end
 
     private
@@ -42,21 +42,21 @@ module Bontebok
       check(:spool_dir) { account.act { WorkerFiles.check_spool_dir(@config) } }
       check(:log) { check_log(:log, $stderr, account) }
       check(:stdout) { check_log(:stdout, $stdout, account) }
-      if @config.note_faults { Extension.load }
-        @config.note_faults { check_access_log_format }
-        @config.note_faults { check_access_log(account) }
-        @config.note_faults { WorkerFiles.check_public(@config, account) }
+      if @faults.note { Extension.load }
+        @faults.note { check_access_log_format }
+        @faults.note { check_access_log(account) }
+        @faults.note { WorkerFiles.check_public(@config, account) }
       end
       check_what_a_server_has(account)
     end
 
     def check(key, &block)
-      @config.note_faults { @config.at(key, &block) }
+      @faults.note { @config.at(key, &block) }
     end
 
     # If this process cannot become the user, the other checks are made as the user of this process.
     def checked_account
-      @config.note_faults { @config.account.check || @config.account } || Account.new
+      @faults.note { @config.account.check || @config.account } || Account.new
     end
 
     def check_rackup(loader)
@@ -108,10 +108,10 @@ module Bontebok
     # All addresses are bound at the same time, because two of them may exclude each other.
     def check_addresses
       listeners = @config[:listen].flat_map do |address|
-        @config.note_faults { ListenerList.make(@config, address) } || []
+        @faults.note { ListenerList.make(@config, address) } || []
       end
-      @config.note_faults { ListenerList.check_size(listeners) }
-      listeners.each { |listener| @config.note_faults { listener.check } }
+      @faults.note { ListenerList.check_size(listeners) }
+      listeners.each { |listener| @faults.note { listener.check } }
     ensure
       listeners&.each(&:close)
     end

@@ -36,7 +36,7 @@ module Bontebok
 
     def note_start
       named = @command_line.values.keys.intersect?(CommandLine::AT_START)
-      found = Config::FILE if !named && File.file?(Config::FILE)
+      found = Sources::FILE if !named && File.file?(Sources::FILE)
       StartCommand.note(@argv, paths: @command_line.paths_at_start, found: found)
     end
 

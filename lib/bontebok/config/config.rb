@@ -1,40 +1,23 @@
 # frozen_string_literal: true
 
+require_relative "../system/core_build"
+require_relative "../system/runtime/control_places"
+require_relative "../system/working_directory"
 require_relative "account"
 require_relative "boot_time"
-require_relative "config_file"
-require_relative "config_styles"
-require_relative "defaults"
-require_relative "file_environment"
+require_relative "faults"
+require_relative "machine/cpus"
 require_relative "option_table"
-require_relative "places"
-require_relative "rhebok_address"
 require_relative "sources"
 require_relative "spool_dir"
-require_relative "spreads"
 require_relative "start_advice"
-require_relative "worker_count"
 
 module Bontebok
-  # The effective value of every option, and the source of the value. The first of these sources that has a value wins:
-  # command line, configuration file, options of the rackup command, environment, default.
+  # The effective value of every option, and the source of the value (Sources).
   class Config
-    include BootTime
-    include Defaults
-    include FileEnvironment
-    include Places
-    include Sources
-    include SpoolDir
-    include Spreads
-    include StartAdvice
-    include WorkerCount
-
-    # The source of the default in place of a wrong value.
-    WRONG = "default, because the value is wrong"
-    private_constant :WRONG
-
-    # A fault of the configuration. status: the exit status of a start with this fault.
-    Fault = Struct.new(:message, :status)
+    # The least share of a limit that is chosen at random, up to the whole limit. So workers that start together are
+    # replaced and collect garbage at different times.
+    LEAST = 0.75
 
     # The Hooks of the configuration file, and texts for the log.
     attr_reader :hooks, :warnings
@@ -45,39 +28,28 @@ module Bontebok
     # fixed      like defaults; these values also win over the environment
     # defaults_source  the source of these values, for --check
     # notes      texts for the log
-    # faults     a list that gets each Fault, for --check; nil: a UsageError with all faults is raised, or a StartError
-    #            if only a file or directory is missing
+    # faults     the Faults to which this one adds its own, for --check; nil: faults are raised
     # one_process  this build has no workers (CoreBuild)
     def initialize(written = {}, given: {}, defaults: {}, fixed: {}, defaults_source: "default", notes: [], faults: nil,
                    env: ENV, one_process: CoreBuild.one_process?)
       @one_process = one_process
-      @written = written
-      @given = given
-      @defaults = @fixed = @file = {}
-      take_style_defaults(defaults, fixed, defaults_source)
-      @faults = faults || []
+      @faults = faults || Faults.new
       @env = env
+      @sources = Sources.new(written, given, env, @faults)
+      @sources.take_defaults(defaults, fixed, defaults_source)
       @settings = {}
       @hooks = Hooks.new
       @warnings = notes
-      note_faults { enter_directory }
-      note_faults { read_file } if self[:config_file]
+      @faults.note { enter_directory }
+      @faults.note { read_file } if self[:config_file]
       OptionTable::ALL.each { |option| setting(option) }
       check_socket_owner
       check_request_limits
       note_workers
-      note_faults { account } || @account = Account.new
+      @faults.note { account } || @account = Account.new
       choose_spool_dir
-      refuse unless faults
+      @faults.refuse unless faults
       freeze
-    end
-
-    # Runs a check, and notes its faults.
-    def note_faults
-      yield
-    rescue StartError => e
-      @faults.concat(e.messages.map { |message| Fault.new(message, e.exit_status) } - @faults)
-      nil
     end
 
     # The effective value. Times are milliseconds, sizes are bytes.
@@ -91,11 +63,52 @@ module Bontebok
 
     # True if the option has its default only because its value is wrong. Without `faults`, never.
     def wrong?(key)
-      source(key) == WRONG
+      source(key) == Sources::WRONG
+    end
+
+    # See Sources.
+    def chosen?(key) = @sources.chosen?(key)
+
+    # Runs the block, which uses the value of the option. Raises the StartError of the block, with the place in front if
+    # the value is in the configuration file.
+    def at(key)
+      yield
+    rescue StartError => e
+      raise e unless entry(key)
+
+      raise e.class, "#{source(key)}: #{e.message}"
+    end
+
+    # The place of a value of a repeated option; nil: it is not in the file.
+    def place_of(value, key = :listen)
+      entry = entry(key) or return
+      _, place = entry.value.zip(entry.places.to_a).find { |text, _| same?(text, value, key) }
+      place || source(key)
     end
 
     # A time in seconds, as a Float.
     def seconds(key) = self[key].fdiv(1000)
+
+    def boot_seconds = BootTime.of(self)
+
+    # The number of worker processes; for `auto`, the largest that is possible. 0: one process that never forks.
+    def workers
+      return 0 if @one_process
+
+      @workers ||= self[:max_workers] == :auto ? Cpus.new.count : self[:max_workers]
+    end
+
+    # True if the supervisor decides how many workers there are (Supervisor::AutoWorkers).
+    def auto_workers? = !@one_process && self[:max_workers] == :auto
+
+    # Requests after which a worker is replaced. 0: no limit.
+    def request_limit = at_random(self[:max_request_per_child])
+
+    # Requests until a worker's next out-of-band run.
+    def requests_per_gc = at_random(self[:max_gc_per_request])
+
+    # Seconds after which a worker is replaced. 0: no limit.
+    def age_limit = seconds(:max_worker_age) * rand(LEAST..1.0)
 
     # The user that the application runs as.
     def account
@@ -103,6 +116,19 @@ module Bontebok
     rescue Account::Unknown => e
       raise UsageError, "#{source(:user)}: #{e.message}"
     end
+
+    # The control socket is in one of these places if the option `control` is not set and there is no directory tmp.
+    def control_places
+      user = begin
+        account.uid
+      rescue UsageError
+        nil # a fault of the option `user`
+      end
+      ControlPlaces.new([WorkingDirectory.name, Dir.pwd], user: user, env: @env)
+    end
+
+    # Texts for the log of a start.
+    def advice = StartAdvice.new(self, @env).texts
 
     def development? = self[:environment] == "development"
 
@@ -130,12 +156,23 @@ module Bontebok
 
     private
 
-    def refuse
-      return if @faults.empty?
-
-      kind = @faults.any? { |fault| fault.status == 2 } ? UsageError : StartError
-      raise kind.new(*@faults.map(&:message))
+    def setting(option)
+      @settings[option.key] ||= @sources.setting(option, self)
     end
+
+    # The entry of the configuration file, if the value is from there.
+    def entry(key)
+      entry = @sources.entries[key]
+      entry if entry&.place == source(key)
+    end
+
+    def same?(text, value, key)
+      OptionTable[key].read([text], nil) == [value]
+    rescue UsageError
+      false
+    end
+
+    def at_random(most) = rand((most * LEAST).ceil..most)
 
     def shown(option)
       value = self[option.key]
@@ -146,35 +183,16 @@ module Bontebok
 
     # Enters the Directory of the command line. A relative name of the configuration file begins there.
     def enter_directory
-      setting = on_command_line(OptionTable[:directory]) or return
+      setting = @sources.on_command_line(OptionTable[:directory]) or return
       WorkingDirectory.enter(setting.value, setting.source)
       @directory = WorkingDirectory.name
     end
 
     def read_file
-      name = self[:config_style]
-      style = ConfigStyles.of(name) or return # the style is a fault
-      @fixed = {} unless ConfigStyles::OWN.include?(name) # these are Rhebok's
-      take_style_defaults(style::DEFAULTS, style::FIXED, "#{name}'s default")
-      file = with_rack_env do
-        ConfigFile.new(self[:config_file], style: style, workers: @written[:max_workers]&.last, env: @env,
-                                           faults: method(:note_faults))
-      end
-      @file = file.entries
+      file = @sources.read_file(self[:config_file], self[:config_style]) or return
       @hooks = file.hooks
-      @only_passed = file.only_passed_listeners?
       @warnings += file.warnings
       WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
-    end
-
-    def take_style_defaults(defaults, fixed, source)
-      @defaults = @defaults.merge(defaults.transform_values { |value| Setting.new(value, source) })
-      @fixed = @fixed.merge(fixed.transform_values { |value| Setting.new(value, source) })
-    end
-
-    def setting(option)
-      @settings[option.key] ||= note_faults { SOURCES.lazy.filter_map { |source| send(source, option) }.first } ||
-                                Setting.new(default(option), WRONG)
     end
 
     # Only unix sockets have an owner. A file with both may also be used where the user does not exist.
@@ -182,14 +200,32 @@ module Bontebok
       option = OptionTable[:socket_owner]
       return if self[:socket_owner].nil? || self[:listen].none?(&:unix?)
 
-      note_faults { option.check(self[:socket_owner], source(:socket_owner)) || true } ||
-        @settings[:socket_owner] = Setting.new(default(option), WRONG)
+      @faults.note { option.check(self[:socket_owner], source(:socket_owner)) || true } ||
+        @settings[:socket_owner] = Sources::Setting.new(option.default, Sources::WRONG)
     end
 
     def check_request_limits
       return if self[:request_timeout].zero? || self[:request_timeout_soft] < self[:request_timeout]
 
       @warnings += ["request_timeout_soft is not below request_timeout: its exception comes after the response"]
+    end
+
+    # The file may be for the production server, too. So a number of workers is no error here. The number is kept,
+    # because the Config is frozen later.
+    def note_workers
+      workers
+      return if !@one_process || [:auto, 0].include?(self[:max_workers])
+
+      @warnings += ["#{source(:max_workers)}: max_workers #{self[:max_workers]} has no effect: on this system, one " \
+                    "process serves"]
+    end
+
+    def choose_spool_dir
+      found, source, text = SpoolDir.instead_of(self[:spool_dir], source(:spool_dir), account)
+      return unless found
+
+      @settings[:spool_dir] = Sources::Setting.new(found, source)
+      @warnings += [text]
     end
   end
 end

@@ -67,6 +67,12 @@ module Bontebok
       @entries[key]&.value
     end
 
+    # This server has one socket_mode for all unix sockets. The mode has only the permissions that every directive of
+    # the file allows.
+    def restrict_socket(umask)
+      set(:socket_mode, (self[:socket_mode] || 0o777) & ~umask)
+    end
+
     # Adds a hook. directive: the hook's name in the file. alone: the hook replaces the earlier hooks with this name in
     # the file. For the block see Hooks#add.
     def add_hook(name, hook, directive: name, alone: false, &arguments)

@@ -2,12 +2,11 @@
 
 require_relative "../system/file_name"
 require_relative "../system/loopback"
-require_relative "../system/runtime/control_places"
-require_relative "../system/working_directory"
-require_relative "sources"
+require_relative "../usage_error"
 
 module Bontebok
-  # The part of Config with the defaults that depend on the system or on other options.
+  # The defaults that depend on the system or on other options. Each method gets the Config, and may ask it for other
+  # options. Used by Sources.
   module Defaults
     PORT = 9292
     # Threads of a single process in development. A page may request another page from the same server.
@@ -16,78 +15,62 @@ module Bontebok
     RAILS_THREADS = 3
     RAILS = "default for Rails"
 
-    # Other frameworks have a file with this name, too.
-    def rails?
-      File.binread("config/application.rb").include?("Rails::Application")
-    rescue SystemCallError
-      false
-    end
-
-    # The control socket is in one of these places if the option `control` is not set and there is no directory tmp.
-    def control_places
-      user = begin
-        account.uid
-      rescue UsageError
-        nil # a fault of the option `user`
+    class << self
+      # The default of each option but `listen`.
+      def of(option, config)
+        case option.key
+        when :tag then File.basename(Dir.pwd).b.gsub(/[^\x20-\x7e]/n, "?")
+        when :control then control(config)
+        when :hijack_timeout then config[:graceful_timeout]
+        when :max_workers, :threads, :worker_timeout then of_environment(option, config)
+        else option.default
+        end
       end
-      ControlPlaces.new([WorkingDirectory.name, Dir.pwd], user: user, env: @env)
-    end
 
-    private
-
-    def default_setting(option)
-      return Sources::Setting.new(RAILS_THREADS, RAILS) if option.key == :threads && rails? && !one_for_development?
-
-      Sources::Setting.new(default(option), "default")
-    end
-
-    def one_for_development? = development? && workers.zero?
-
-    def default(option)
-      case option.key
-      when :listen then default_addresses
-      when :tag then File.basename(Dir.pwd).b.gsub(/[^\x20-\x7e]/n, "?")
-      when :control then control_default
-      when :hijack_timeout then self[:graceful_timeout]
-      when :max_workers, :threads, :worker_timeout then default_of_environment(option)
-      else option.default
+      # Whether this option has another default for Rails.
+      def for_rails?(option, config)
+        option.key == :threads && rails? && !one_for_development?(config)
       end
-    end
 
-    def default_of_environment(option)
-      case option.key
-      when :max_workers then development? ? 0 : option.default
-      when :threads then one_for_development? ? DEVELOPMENT_THREADS : option.default
-      when :worker_timeout then development? ? 0 : 60_000
+      def hosts(config)
+        config.development? ? Loopback.addresses : ["0.0.0.0"]
       end
-    end
 
-    # The name of the working directory can be a link (Capistrano's `current`), which leads to another release later.
-    # So the default is in the directory that the link leads to now.
-    def control_default
-      path = FileName.absolute("tmp/bontebok.control")
-      tmp? && path.bytesize <= FileName::LONGEST_SOCKET ? path : control_places.own
-    end
+      private
 
-    # Whether the user of the application can write to the directory tmp. The supervisor is root, a master is not, and
-    # both must have the same default.
-    def tmp?
-      return false unless File.directory?("tmp")
+      # Other frameworks have a file with this name, too.
+      def rails?
+        File.binread("config/application.rb").include?("Rails::Application")
+      rescue SystemCallError
+        false
+      end
 
-      Process.euid.zero? ? account.act { File.writable?("tmp") } : File.writable?("tmp")
-    rescue UsageError, SystemCallError
-      false
-    end
+      def of_environment(option, config)
+        case option.key
+        when :max_workers then config.development? ? 0 : option.default
+        when :threads then one_for_development?(config) ? DEVELOPMENT_THREADS : option.default
+        when :worker_timeout then config.development? ? 0 : 60_000
+        end
+      end
 
-    def default_addresses(port = PORT)
-      default_hosts.map { |host| Address.new(host: host, port: port) }
-    end
+      def one_for_development?(config) = config.development? && config.workers.zero?
 
-    # Defaults of another server have hosts of their own.
-    def default_hosts
-      return @defaults[:listen].value.map(&:host) if @defaults.key?(:listen)
+      # The name of the working directory can be a link (Capistrano's `current`), which leads to another release later.
+      # So the default is in the directory that the link leads to now.
+      def control(config)
+        path = FileName.absolute("tmp/bontebok.control")
+        tmp?(config) && path.bytesize <= FileName::LONGEST_SOCKET ? path : config.control_places.own
+      end
 
-      development? ? Loopback.addresses : ["0.0.0.0"]
+      # Whether the user of the application can write to the directory tmp. The supervisor is root, a master is not, and
+      # both must have the same default.
+      def tmp?(config)
+        return false unless File.directory?("tmp")
+
+        Process.euid.zero? ? config.account.act { File.writable?("tmp") } : File.writable?("tmp")
+      rescue UsageError, SystemCallError
+        false
+      end
     end
   end
 end

@@ -26,6 +26,15 @@ module Bontebok
     Entry = Struct.new(:hook, :directive, :arguments)
     private_constant :Entry, :OF_A_SYMBOL
 
+    # A hook that runs only the first time; nil for nil.
+    def self.once(hook)
+      over = false
+      hook && lambda { |*arguments|
+        hook.call(*arguments) unless over
+        over = true
+      }
+    end
+
     def initialize
       @hooks = NAMES.to_h { |name| [name, []] }
     end

@@ -12,8 +12,6 @@ module Bontebok
   # this part to the supervisor. So the supervisor runs no configuration file, which may belong to another user. The
   # user of the server does not change (option `user`).
   class SupervisorConfig
-    include BootTime
-
     VALUES = %i[backlog reuse_port socket_mode socket_owner log stdout access_log log_format log_level control
                 restart_file signal_hup err_respawn_interval graceful_timeout hijack_timeout worker_timeout
                 worker_boot_timeout preload drain_delay keep_former deploy_surge threads tag max_queue
@@ -70,17 +68,18 @@ module Bontebok
       self[key].fdiv(1000)
     end
 
+    def boot_seconds = BootTime.of(self)
+
     # The supervisor does not know the file.
     def place_of(_address)
       nil
     end
 
-    # See WorkerCount.
+    # See Config.
     def auto_workers?
       @auto
     end
 
-    # See Config.
     def interactive?
       @interactive
     end

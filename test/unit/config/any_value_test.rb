@@ -104,10 +104,10 @@ class AnyValueTest < Support::TestCase
 
   # Each directive has a line of its own.
   def assert_told(style, names, value)
-    config(style, names.map { |name| "#{name}(#{value})\n" }.join, faults: faults = [])
-    faults.each do |fault|
-      assert_match(/\A#{Regexp.escape(@path)}:\d+: /, fault.message.b, value)
-      assert_equal 1, fault.message.lines.size, value unless value.include?('\n')
+    config(style, names.map { |name| "#{name}(#{value})\n" }.join, faults: faults = Bontebok::Faults.new)
+    faults.messages.each do |message|
+      assert_match(/\A#{Regexp.escape(@path)}:\d+: /, message.b, value)
+      assert_equal 1, message.lines.size, value unless value.include?('\n')
     end
   end
 

@@ -67,8 +67,8 @@ class ConfigFaultsTest < Support::TestCase
   private
 
   def faults_of(values)
-    @config = Bontebok::Config.new(values, faults: faults = [], env: {})
-    faults.map(&:message)
+    @config = Bontebok::Config.new(values, faults: faults = Bontebok::Faults.new, env: {})
+    faults.messages
   end
 
   def assert_raises_all(faults, **values)

@@ -130,8 +130,8 @@ class ConfigTest < Support::TestCase
     assert_equal ["#{path}:2", "#{path}:1", "command line"], sources
     error = assert_raises(Bontebok::UsageError) { config(given: { timeout: ["soon"] }) }
     assert_match(/\Arackup -O: Timeout wants a time/, error.message)
-    Bontebok::Config.new({}, given: { timeout: ["soon"] }, faults: faults = [], env: {})
-    assert_equal [error.message], faults.map(&:message)
+    Bontebok::Config.new({}, given: { timeout: ["soon"] }, faults: faults = Bontebok::Faults.new, env: {})
+    assert_equal [error.message], faults.messages
   end
 
   def test_core_settings_have_the_values_of_the_options

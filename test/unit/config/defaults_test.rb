@@ -67,9 +67,9 @@ class DefaultsTest < Support::TestCase
   end
 
   def test_a_fault_of_the_user_leaves_a_default
-    faults = []
+    faults = Bontebok::Faults.new
     Bontebok::Config.new({ user: ["nobody-here"], control: ["~nobody-here/a"] }, env: {}, faults: faults)
-    assert_equal 2, faults.size, faults.inspect
+    assert_equal 2, faults.messages.size, faults.inspect
   end
 
   private

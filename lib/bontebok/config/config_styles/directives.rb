@@ -74,12 +74,6 @@ module Bontebok
         nil
       end
 
-      # This server has one socket_mode for all unix sockets. The mode has only the permissions that every directive of
-      # the file allows.
-      def restrict_socket(umask)
-        @bontebok_file.set(:socket_mode, (@bontebok_file[:socket_mode] || 0o777) & ~umask)
-      end
-
       # puma and pitchfork measure this time from the fork of a worker. worker_boot_timeout also limits a deploy, which
       # loads the application. So the time is at least the default of worker_boot_timeout.
       def limit_boot(seconds)
@@ -91,15 +85,6 @@ module Bontebok
       # Other servers have no longest time.
       def at_most_longest(seconds)
         seconds.is_a?(Numeric) ? [seconds, OptionTypes::Duration::LONGEST / 1000].min : seconds
-      end
-
-      # A hook that runs only the first time; nil for nil.
-      def once(hook)
-        over = false
-        hook && lambda { |*arguments|
-          hook.call(*arguments) unless over
-          over = true
-        }
       end
 
       # A library may define a method with the name of its constant, such as URI(). A word in a hook is no directive.

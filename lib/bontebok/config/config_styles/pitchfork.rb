@@ -38,7 +38,7 @@ module Bontebok
 
       # pitchfork calls the hook in the process that the workers are forked from, once, before all hooks before_fork.
       def after_mold_fork(hook = nil, &block)
-        hook = once(hook || block) || NO_HOOK
+        hook = Hooks.once(hook || block) || NO_HOOK
         @bontebok_file.add_hook(:before_fork, hook, directive: __method__, alone: true) do
           [@bontebok_server, UnicornObjects::Worker.new(nil, Process.pid, 0)]
         end

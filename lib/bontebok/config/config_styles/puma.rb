@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "forwardable"
 require_relative "../address"
 require_relative "directives"
 require_relative "puma_hooks"
@@ -27,9 +28,11 @@ module Bontebok
       # A file may compare Puma::Const::PUMA_VERSION.
       Puma = PumaObjects
 
-      include PumaHooks
-      include PumaListen
-      include PumaPlugins
+      extend Forwardable
+
+      def_delegators :@bontebok_hooks, *PumaHooks.public_instance_methods(false)
+      def_delegators :@bontebok_addresses, *PumaListen.public_instance_methods(false)
+      def_delegators :@bontebok_plugins, :plugin
 
       option :environment
       option :directory
@@ -61,6 +64,9 @@ module Bontebok
       # The file reads puma's options as @options, as @config.options and with #get.
       def initialize(configuration)
         super
+        @bontebok_hooks = PumaHooks.new(configuration)
+        @bontebok_addresses = PumaListen.new(configuration)
+        @bontebok_plugins = PumaPlugins.new(configuration)
         @options = @config = PumaOptions.new(configuration, self)
       end
 
@@ -150,6 +156,15 @@ module Bontebok
         @bontebok_file.evaluate(File.path(path))
       end
       alias _load_from load
+
+      private
+
+      # The directive may belong to a plugin that the file has named before.
+      def report_unknown(directive)
+        missing = @bontebok_plugins.missing or return super
+        hint = hint(directive)
+        @bontebok_file.advise(directive, "#{missing} not loaded#{" (#{hint})" if hint}")
+      end
     end
   end
 end

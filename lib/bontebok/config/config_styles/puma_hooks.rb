@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 require_relative "../../request_timeout"
+require_relative "../hooks"
 
 module Bontebok
   module ConfigStyles
     # The hooks of a file for puma, with the names of puma 7 and of earlier versions. A worker's index counts from 0.
-    module PumaHooks
+    class PumaHooks
       # The argument of after_worker_shutdown.
       WorkerHandle = Struct.new(:index, :pid, :process_status)
 
@@ -30,11 +31,17 @@ module Bontebok
       # Hooks that never run here. They belong to a restart by exec, or to a fork from a worker.
       WITHOUT_COUNTERPART = %i[before_restart on_restart before_refork after_refork on_refork].freeze
 
+      # file: the ConfigFile.
+      def initialize(file)
+        @file = file
+        @data = Hash.new { |data, key| data[key] = {} }
+      end
+
       WITH_COUNTERPART.each do |name, (arguments, directives)|
         directives.each do |directive|
           define_method(directive) do |key = nil, &block|
             data = data_for(key)
-            @bontebok_file.add_hook(name, block, directive: directive) { |*told| [*arguments.call(*told), *data] }
+            @file.add_hook(name, block, directive: directive) { |*told| [*arguments.call(*told), *data] }
           end
         end
       end
@@ -43,12 +50,12 @@ module Bontebok
 
       # puma runs this hook once, before the first worker is forked.
       def before_fork(&block)
-        @bontebok_file.add_hook(:before_fork, once(block)) { [] }
+        @file.add_hook(:before_fork, Hooks.once(block)) { [] }
       end
 
       # The hook returns the response, [status, headers, body].
       def lowlevel_error_handler(handler = nil, &block)
-        @bontebok_file.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
+        @file.add_hook(:on_error, handler || block, directive: __method__) do |error, env|
           [error, env, error.is_a?(RequestTimeout) ? 504 : 500]
         end
       end
@@ -57,10 +64,7 @@ module Bontebok
 
       # The Hash that all hooks with this key share, in one process.
       def data_for(key)
-        return [] unless key
-
-        @bontebok_data ||= Hash.new { |data, name| data[name] = {} }
-        [@bontebok_data[key.to_s]]
+        key ? [@data[key.to_s]] : []
       end
     end
   end

@@ -4,34 +4,35 @@ require_relative "../start_advice/rails_advice"
 
 module Bontebok
   module ConfigStyles
-    # The directive `plugin` of a file for puma, and the directives that plugins define. No plugin of puma is loaded.
-    module PumaPlugins
+    # The plugins that a file for puma names, and the directives that plugins define. No plugin of puma is loaded.
+    class PumaPlugins
       # { plugin => what to do instead }
       PLUGINS = { "solid_queue" => StartAdvice::RailsAdvice::JOBS,
                   "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
       OTHER_PLUGIN = "plugins of puma are not loaded"
 
+      # file: the ConfigFile.
+      def initialize(file)
+        @file = file
+        @missing = []
+      end
+
       # The puma file that Rails generates uses the plugin tmp_restart.
       def plugin(name)
         case name.to_s
-        when "tmp_restart" then @bontebok_file.set(:restart_file, "tmp/restart.txt")
+        when "tmp_restart" then @file.set(:restart_file, "tmp/restart.txt")
         when "systemd" then nil # the server always sends messages to systemd
         else
-          (@bontebok_missing_plugins ||= []) << name.to_s
-          @bontebok_file.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
+          @missing |= [name.to_s]
+          @file.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))
         end
       end
 
-      private
+      # Which plugins the file has named, for a message; nil: none. An unknown directive may belong to one of them.
+      def missing
+        return if @missing.empty?
 
-      # The directive may belong to a plugin that the file has named before.
-      def report_unknown(directive)
-        return super unless @bontebok_missing_plugins
-
-        names = @bontebok_missing_plugins.uniq
-        missing = names.one? ? "the plugin #{names.first} is" : "the plugins #{names.join(', ')} are"
-        hint = hint(directive)
-        @bontebok_file.advise(directive, "#{missing} not loaded#{" (#{hint})" if hint}")
+        @missing.one? ? "the plugin #{@missing.first} is" : "the plugins #{@missing.join(', ')} are"
       end
     end
   end

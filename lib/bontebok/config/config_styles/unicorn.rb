@@ -108,7 +108,7 @@ module Bontebok
         case name
         when :backlog then @bontebok_file.set(:backlog, [Integer(value), @bontebok_file[:backlog]].compact.max)
         when :reuseport then @bontebok_file.set(:reuse_port, value)
-        when :umask then restrict_socket(Integer(value))
+        when :umask then @bontebok_file.restrict_socket(Integer(value))
         when *TUNING then nil
         else @bontebok_file.advise("#{name} of listen", "the server does not know this parameter")
         end

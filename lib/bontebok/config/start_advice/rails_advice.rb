@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  module StartAdvice
+  class StartAdvice
     # Hints for the log of a start about an application of Rails. StartAdvice calls this class. It reads lines of files,
     # and evaluates none: these files are code, or YAML that is made by code.
     class RailsAdvice

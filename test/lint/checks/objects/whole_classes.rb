@@ -14,8 +14,7 @@ module Lint
       SingleProcess::Service Supervisor::Commands Supervisor::Deploys Supervisor::FirstStart Supervisor::Growth
       Supervisor::Leaving Supervisor::Orders Supervisor::Replacement Supervisor::Service Supervisor::Configuration
       Supervisor::Judging
-      Defaults FileEnvironment Places Sources SpoolDir Spreads StartAdvice WorkerCount ConfigStyles::PumaHooks
-      ConfigStyles::PumaListen ConfigStyles::PumaPlugins WorkerStart
+      WorkerStart
     ].to_h { |name| ["Bontebok::#{name}", "is rewritten"] }.freeze
 
     def initialize(root, listed: LISTED)
