@@ -13,10 +13,11 @@ require_relative "../log/log_files"
 require_relative "../system/main_thread"
 require_relative "parent"
 require_relative "../system/quiet_signals"
+require_relative "readiness_check"
 require_relative "recycling"
+require_relative "release"
 require_relative "../system/signal_queue"
 require_relative "worker_life"
-require_relative "worker_start"
 require_relative "worker_title"
 
 module Bontebok
@@ -27,8 +28,6 @@ module Bontebok
   # On TERM or QUIT from another process, the worker only asks the master to replace it. A terminal sends INT to every
   # process of the group; the worker ignores INT. Only a worker whose master has died obeys signals (see Parent).
   class Worker
-    include WorkerStart
-
     SIGNALS = %w[TERM QUIT INT HUP].freeze
 
     # turns: OutOfBandTurns; nil: there is no out-of-band work. life_line: for Parent. on_trial: the worker must answer
@@ -73,6 +72,45 @@ module Bontebok
     private
 
     def itself_for_hooks = Hooks::Worker.new(@number, Process.pid, @lanes ? @lanes.requests : 0)
+
+    # Returns the release.
+    def prepare(release)
+      return release unless release.nil? || @config.hooks.any?(:after_fork)
+
+      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log) do
+        @config.hooks.run(:after_fork, itself_for_hooks)
+        release || Release.load(@config, @log)
+      end
+    end
+
+    # Runs the hook and the check of a worker that is ready. Returns the words that have arrived, or nil if the process
+    # must end.
+    def get_ready(release, words)
+      @life.go
+      words += run_ready_hook + check_readiness(release)
+      return words unless @together
+
+      @channel.say(:prepared)
+      ChildLoading.wait_for(:serve, @channel, words)
+    end
+
+    def run_ready_hook
+      return [] unless @config.hooks.any?(:after_worker_ready)
+
+      ChildLoading.attend(@channel, @log) { @config.hooks.run(:after_worker_ready, itself_for_hooks) }
+    end
+
+    def check_readiness(release)
+      check = ReadinessCheck.new(@config, release, log: @log)
+      return [] unless check.wanted?
+
+      ChildLoading.attend(@channel, @log) { check.run }
+    rescue ReadinessCheck::Failed => e
+      raise if @on_trial
+
+      @log.warn(e.message)
+      []
+    end
 
     def serve(release, words)
       @lanes = Lanes.new(@config, @listeners, release, worker: itself_for_hooks, log: @log, events: @events,

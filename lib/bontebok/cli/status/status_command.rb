@@ -50,11 +50,11 @@ module Bontebok
     # Ends at a signal.
     def follow
       require_relative "screen"
-      require_relative "pauses"
+      require_relative "intervals"
       print(Status::Csv.header) if @format == "csv"
       screen = Screen.new($stdout) if @format == "text" && $stdout.tty?
       @earlier = EarlierLooks.new(INTERVAL / 2.0)
-      Pauses.each(INTERVAL, -> { screen&.forget }) { look(screen) }
+      Intervals.each(INTERVAL, -> { screen&.forget }) { look(screen) }
       0
     end
 

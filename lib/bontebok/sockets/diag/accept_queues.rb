@@ -46,7 +46,7 @@ module Bontebok
         at_file.any? ? at_file : unix.select { |found| found.name == path }
       end
 
-      # As in UnixDiag::Found: the kernel's own number of the device has 12 and 20 bits.
+      # As in UnixDiag: the kernel's own number of the device has 12 and 20 bits.
       def file_of(path)
         stat = File.stat(path)
         [(stat.dev_major << 20) | stat.dev_minor, stat.ino & 0xffff_ffff]

@@ -16,6 +16,7 @@ module Bontebok
     # bytes, which are 0. cookie: the value of SO_COOKIE; no other socket has it. queued, backlog: of a listener, the
     # connections in its accept queue, and how many have room. inode: 0 until the connection is accepted.
     Found = Struct.new(:port, :local, :peer, :cookie, :queued, :backlog, :inode)
+    private_constant :Found
 
     class << self
       # Returns a Found for each socket of this state with the family and the port of info, an Addrinfo. An IPv4

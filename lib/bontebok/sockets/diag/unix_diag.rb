@@ -9,6 +9,7 @@ module Bontebok
     # the socket's file, the inode cut to 32 bits; nil: none. queued, backlog: the connections in its accept queue, and
     # how many have room.
     Found = Struct.new(:name, :device, :inode, :queued, :backlog)
+    private_constant :Found
 
     # The parts that the kernel is asked for (UDIAG_SHOW_*), and the types of its attributes (UNIX_DIAG_*).
     SHOW_NAME = 0x1

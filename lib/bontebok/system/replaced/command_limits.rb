@@ -53,6 +53,7 @@ module Bontebok
         bontebok_kept_popen(*(limited ? CommandLimits.add_to(arguments) : arguments), &block)
       end
     end
+    private_constant :Commands, :ShellCommands, :Pipes
 
     class << self
       # soft: the limit for commands. raised: the limit of this process from now on.

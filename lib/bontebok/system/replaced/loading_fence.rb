@@ -41,6 +41,7 @@ module Bontebok
         bontebok_free_daemon(*arguments)
       end
     end
+    private_constant :Ends, :Daemon
 
     class << self
       # Runs the block, in which the calls of this thread raise RuntimeError.

@@ -20,17 +20,12 @@ module Lint
       "Bontebok::ConfigStyles::UnicornObjects::Worker Bontebok::Hooks::Worker Bontebok::Worker" => OTHER_SERVERS,
       "Bontebok::AppLoader::Failed Bontebok::Hooks::Failed Bontebok::ReadinessCheck::Failed" => EXCEPTION,
       "Bontebok::ControlMessage::Invalid Bontebok::OptionTypes::Invalid" => EXCEPTION,
-      "Bontebok::InetDiag::Found Bontebok::ProcessThreads::Found Bontebok::UnixDiag::Found" =>
-        "what the class around finds",
       "Bontebok::LogFormats::Json Bontebok::Status::Json" => OF_OWN_DIRECTORY,
       "Bontebok::LogFormats::Text Bontebok::OptionTypes::Text Bontebok::Status::Text" => OF_OWN_DIRECTORY,
       "Bontebok::Child::Leaving Bontebok::Supervisor::Leaving" => "is rewritten",
       "Bontebok::Child::State Bontebok::Supervisor::State" => "is rewritten",
-      "Bontebok::Children::Ends Bontebok::LoadingFence::Ends" => "is rewritten",
       "Bontebok::Children::Orders Bontebok::Supervisor::Orders" => "is rewritten",
-      "Bontebok::Children::Pauses Bontebok::Pauses" => "is rewritten",
-      "Bontebok::CommandLimits::Commands Bontebok::SingleProcess::Commands Bontebok::Supervisor::Commands" =>
-        "is rewritten",
+      "Bontebok::SingleProcess::Commands Bontebok::Supervisor::Commands" => "is rewritten",
       "Bontebok::ConfigStyles::PumaObjects::Configuration Bontebok::Supervisor::Configuration" => "is rewritten",
       "Bontebok::SingleProcess::Service Bontebok::Supervisor::Service" => "is rewritten"
     }.freeze

@@ -14,7 +14,6 @@ module Lint
       SingleProcess::Service Supervisor::Commands Supervisor::Deploys Supervisor::FirstStart Supervisor::Growth
       Supervisor::Leaving Supervisor::Orders Supervisor::Replacement Supervisor::Service Supervisor::Configuration
       Supervisor::Judging
-      WorkerStart
     ].to_h { |name| ["Bontebok::#{name}", "is rewritten"] }.freeze
 
     def initialize(root, listed: LISTED)

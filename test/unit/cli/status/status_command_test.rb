@@ -2,7 +2,7 @@
 
 require "minitest/mock"
 require "test_helper"
-require "bontebok/cli/status/pauses"
+require "bontebok/cli/status/intervals"
 require "bontebok/cli/status/status_command"
 require_relative "../../support/status_case"
 
@@ -43,7 +43,7 @@ class StatusCommandTest < Minitest::Test
   def rates(*looks)
     count = looks.size
     out = capture_io do
-      Bontebok::Pauses.stub(:each, ->(*, &block) { count.times(&block) }) { follow(looks) }
+      Bontebok::Intervals.stub(:each, ->(*, &block) { count.times(&block) }) { follow(looks) }
     end.first
     header, *rows = out.lines(chomp: true).map { |line| line.split(",", -1) }
     rows.map { |row| header.zip(row).to_h["responses_per_second"] }.map { |text| text.to_f unless text.empty? }

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/cli/status/pauses"
+require "bontebok/cli/status/intervals"
 
 # Signals that a command gets between two looks. The command is a process of its own, which prints a line at each look.
-class PausesTest < Support::TestCase
+class IntervalsTest < Support::TestCase
   SCRIPT = <<~'RUBY'
-    require "bontebok/cli/status/pauses"
+    require "bontebok/cli/status/intervals"
     ARGV.each { |name| trap(name, "IGNORE") }
-    Bontebok::Pauses.each(60, -> { $stdout.syswrite("again\n") }) { $stdout.syswrite("look\n") }
+    Bontebok::Intervals.each(60, -> { $stdout.syswrite("again\n") }) { $stdout.syswrite("look\n") }
     puts "ended: #{%w[INT TERM HUP WINCH CONT].map { |name| trap(name, 'DEFAULT') }.join(' ')}"
   RUBY
 

@@ -5,7 +5,7 @@ require "io/wait"
 module Bontebok
   # Calls a block at each interval, until a signal ends the command (Ctrl-C). A change of the terminal's size, and the
   # continuation after Ctrl-Z, call it at once.
-  class Pauses
+  class Intervals
     ENDS = %w[INT TERM HUP].freeze
     # Not every system has them.
     AGAIN = %w[WINCH CONT].freeze & Signal.list.keys
