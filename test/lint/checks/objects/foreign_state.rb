@@ -4,13 +4,20 @@ require_relative "exceptions"
 require_relative "ruby_tree"
 
 module Lint
-  # Reports code of lib/ that uses the state of another object: a module with an instance variable that it does not
-  # assign, and a call of another object by a method of FORCING, which ignore what is private. WholeClasses has the
-  # modules that are in one class only.
+  # Reports code of lib/ that reaches into another object. A module reads an instance variable that it does not assign.
+  # A method of FORCING calls what is private in another object. An object gives one of its methods away, so another
+  # object calls back into its owner. WholeClasses has the modules that are in one class only.
   class ForeignState
     FORCING = %i[instance_variable_get instance_variable_set send __send__].freeze
-    # { name of a module, or file and method => reason }
-    LISTED = { "Bontebok::Control" => "is rewritten", "Bontebok::HangUp" => "is rewritten" }.freeze
+    # { name of a module, or file and called method => reason }
+    LISTED = {
+      **%w[Bontebok::Control Bontebok::HangUp].to_h { |name| [name, "is rewritten"] },
+      **%w[master single_process single_process/ending supervisor supervisor/deploys supervisor/leaving]
+        .to_h { |name| ["lib/bontebok/processes/#{name}.rb method", "is rewritten"] },
+      "lib/bontebok/cli/control_command.rb method" => "bontebok status connects again if the server is replaced",
+      "lib/bontebok/workers/lanes.rb method" => "the binding tells what a lane cannot decide, and asks for the response to an exception",
+      "lib/bontebok/workers/readiness_check.rb method" => "the binding wants a callable that it tells of exceptions"
+    }.freeze
 
     def initialize(root, listed: LISTED)
       @tree = RubyTree.new(root)
@@ -32,7 +39,7 @@ module Lint
 
     def calls
       @tree.calls.filter_map do |file, node|
-        next unless FORCING.include?(node.method_name) && another?(node)
+        next unless node.receiver ? FORCING.include?(node.method_name) && another?(node) : node.method?(:method)
 
         ["#{file} #{node.method_name}", "#{file}:#{node.first_line} calls #{node.source}"]
       end.to_h
@@ -40,7 +47,7 @@ module Lint
 
     # The send of a socket ends with flags, and calls no method.
     def another?(node)
-      node.receiver && !node.receiver.self_type? &&
+      !node.receiver.self_type? &&
         !(node.method?(:send) && %i[int const].include?(node.last_argument&.type))
     end
   end

@@ -7,7 +7,7 @@ module Lint
     READERS = %i[attr_reader attr_accessor].freeze
 
     # files    those with code of the module. A file that only puts other modules into it has none.
-    # parents  [[path, scopes]] of the superclass and of what is included
+    # parents  [[path, scopes]] of the superclass and of included modules
     attr_reader :name, :files, :parents
 
     def initialize(name)
