@@ -28,7 +28,8 @@ class ForeignStateTest < Lint::TestCase
 
   def test_calls_of_the_own_object_and_of_sockets_are_allowed
     ["send(name)", "self.send(:a)", "instance_variable_set(:@a, 1)", "socket.send(text, 0)",
-     "socket.send(text, NoSignal::FLAG)", "other.public_send(name)", "other.method(:a)"].each { |code| assert_empty call(code) }
+     "socket.send(text, NoSignal::FLAG)",
+     "other.public_send(name)", "other.method(:a)"].each { |code| assert_empty call(code) }
   end
 
   def test_a_listed_call_that_is_gone_is_reported

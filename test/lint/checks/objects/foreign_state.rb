@@ -12,10 +12,10 @@ module Lint
     # { name of a module, or file and called method => reason }
     LISTED = {
       **%w[Bontebok::Control Bontebok::HangUp].to_h { |name| [name, "is rewritten"] },
-      **%w[master single_process single_process/ending supervisor supervisor/deploys supervisor/leaving]
-        .to_h { |name| ["lib/bontebok/processes/#{name}.rb method", "is rewritten"] },
+      **%w[master single_process single_process/ending supervisor supervisor/leaving]
+             .to_h { |name| ["lib/bontebok/processes/#{name}.rb method", "is rewritten"] },
       "lib/bontebok/cli/control_command.rb method" => "bontebok status connects again if the server is replaced",
-      "lib/bontebok/workers/lanes.rb method" => "the binding tells what a lane cannot decide, and asks for the response to an exception",
+      "lib/bontebok/workers/lanes.rb method" => "the binding tells what a lane cannot decide, and asks for error pages",
       "lib/bontebok/workers/readiness_check.rb method" => "the binding wants a callable that it tells of exceptions"
     }.freeze
 
@@ -39,15 +39,15 @@ module Lint
 
     def calls
       @tree.calls.filter_map do |file, node|
-        next unless node.receiver ? FORCING.include?(node.method_name) && another?(node) : node.method?(:method)
+        next unless node.receiver ? forces?(node) : node.method?(:method) && node.first_argument&.sym_type?
 
         ["#{file} #{node.method_name}", "#{file}:#{node.first_line} calls #{node.source}"]
       end.to_h
     end
 
     # The send of a socket ends with flags, and calls no method.
-    def another?(node)
-      !node.receiver.self_type? &&
+    def forces?(node)
+      FORCING.include?(node.method_name) && !node.receiver.self_type? &&
         !(node.method?(:send) && %i[int const].include?(node.last_argument&.type))
     end
   end
