@@ -20,7 +20,8 @@ class ForeignStateTest < Lint::TestCase
   end
 
   ["other.instance_variable_get(:@a)", "other.instance_variable_set(:@a, 1)", "other.send(:hide)",
-   "other.__send__(name, 1)", "OTHER.send(name)", "method(:hide)"].each_with_index do |code, index|
+   "other.__send__(name, 1)", "OTHER.send(name)",
+   "other&.send(:hide)", "other.instance_eval { @a }", "method(:hide)"].each_with_index do |code, index|
     define_method("test_forcing_#{index}_is_reported") do
       assert_equal ["lib/a.rb:2 calls #{code}"], call(code)
     end
@@ -28,7 +29,7 @@ class ForeignStateTest < Lint::TestCase
 
   def test_calls_of_the_own_object_and_of_sockets_are_allowed
     ["send(name)", "self.send(:a)", "instance_variable_set(:@a, 1)", "socket.send(text, 0)",
-     "socket.send(text, NoSignal::FLAG)",
+     "socket.send(text, NoSignal::FLAG)", "instance_eval(&block)",
      "other.public_send(name)", "other.method(:a)"].each { |code| assert_empty call(code) }
   end
 

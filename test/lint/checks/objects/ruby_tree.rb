@@ -86,7 +86,7 @@ module Lint
       when :module, :class then return enter(node, scopes, file)
       when :casgn then note_constant(node, scopes, file)
       when :const then return if note_use(node, scopes, file)
-      when :send then note_call(node, scopes, file)
+      when :send, :csend then note_call(node, scopes, file)
       end
       node.each_child_node { |child| walk(child, scopes, file) }
     end
