@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "config_file"
 require_relative "option"
 require_relative "option_values"
 
@@ -20,5 +21,17 @@ module Bontebok
     TIMEOUT = Option.new("timeout", OptionValues::DURATION, 300_000,
                          "Value of header_timeout, body_timeout and write_timeout.", section: "Rhebok")
     TIMEOUTS = %i[header_timeout body_timeout write_timeout].freeze
+
+    # The address in a configuration file: host and port, or the path of a unix socket. Returns the entry for `listen`,
+    # or nil if the file sets none of these.
+    def self.address(entries)
+      parts = entries.slice(:host, :port, :path)
+      return if parts.empty?
+
+      written = parts.transform_values { |part| OptionTable[:listen].plain(part.value, part.place) }
+      values = { host: "0.0.0.0", port: 9292, **written }
+      text = values[:path] ? Address::Path.new(values[:path].to_s) : Address.text(values[:host], values[:port])
+      ConfigFile::Entry.new(text, parts.values.first.place)
+    end
   end
 end

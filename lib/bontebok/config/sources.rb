@@ -5,7 +5,6 @@ require_relative "config_file"
 require_relative "config_styles"
 require_relative "defaults"
 require_relative "option_table"
-require_relative "rhebok_address"
 require_relative "rhebok_options"
 
 module Bontebok
@@ -102,7 +101,7 @@ module Bontebok
     end
 
     def in_file(option)
-      entry = @entries[option.key] || (RhebokAddress.entry(@entries) if option.key == :listen) or return
+      entry = @entries[option.key] || (RhebokOptions.address(@entries) if option.key == :listen) or return
       value = option.repeated? ? read_list(option, *entry) : option.read(entry.value, entry.place)
       Setting.new(value, entry.place)
     end

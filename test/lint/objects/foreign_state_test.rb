@@ -21,7 +21,7 @@ class ForeignStateTest < Lint::TestCase
 
   ["other.instance_variable_get(:@a)", "other.instance_variable_set(:@a, 1)", "other.send(:hide)",
    "other.__send__(name, 1)", "OTHER.send(name)",
-   "other&.send(:hide)", "other.instance_eval { @a }", "method(:hide)"].each_with_index do |code, index|
+   "other&.send(:hide)", "other.instance_eval(&block)", "method(:hide)"].each_with_index do |code, index|
     define_method("test_forcing_#{index}_is_reported") do
       assert_equal ["lib/a.rb:2 calls #{code}"], call(code)
     end

@@ -15,7 +15,7 @@ module Lint
       **%w[master single_process single_process/ending supervisor supervisor/leaving]
              .to_h { |name| ["lib/bontebok/processes/#{name}.rb method", "is rewritten"] },
       "lib/bontebok/cli/control_command.rb method" => "bontebok status connects again if the server is replaced",
-      "lib/bontebok/config/config_file.rb instance_eval" => "a configuration file is code of the object with directives",
+      "lib/bontebok/config/config_file.rb instance_eval" => "a file is code of the object with its directives",
       "lib/bontebok/workers/lanes.rb method" => "the binding tells what a lane cannot decide, and asks for error pages",
       "lib/bontebok/workers/readiness_check.rb method" => "the binding wants a callable that it tells of exceptions"
     }.freeze
