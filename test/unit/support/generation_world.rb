@@ -201,7 +201,7 @@ class GenerationWorld
 
   def trial?(master)
     newest = @rules.newest
-    newest&.process.equal?(master) && @rules.on_trial?(newest)
+    newest&.process.equal?(master) && @rules.on_trial?(newest) && newest.rollout&.instance_variable_get(:@on_trial)
   end
 
   # As Deploys#deploy.
@@ -274,8 +274,13 @@ class GenerationWorld
 
       fault("nobody minds master #{master.pid}") unless minded.any? { |one| one.process.equal?(master) }
     end
-    present = @generations.all.reject(&:leaving?)
-    fault("a master waits for another generation") if present.size == 1 && present.first.process.trusts_another?
+    check_newest(@rules.newest) if @rules.newest && !@stopped
+  end
+
+  def check_newest(newest)
+    trial = @rules.on_trial?(newest)
+    fault("a master waits for another generation") if @rules.former.nil? && newest.process.trusts_another?
+    fault("generation #{newest.setup.number} may take for ever") if trial && !newest.reached?(:ready) && !newest.whole_by
   end
 
   # The workers that serve are never fewer than before, unless one has ended by itself. With deploy_surge, a deploy that

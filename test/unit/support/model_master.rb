@@ -70,6 +70,7 @@ class ModelMaster < Bontebok::ForkedProcess
 
   def gets_whole
     @ready = @workers
+    @trial = false
     say(:ready, :whole)
   end
 
