@@ -57,6 +57,7 @@ module Bontebok
     def run
       @config.account.assume
       Process.setproctitle("bontebok master")
+      Channel.log = @log
       ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
       ThisServer.is(links: @listeners.worker_links, config: @config, mode: "cluster", pid: Process.ppid,
                     generation: @generation)

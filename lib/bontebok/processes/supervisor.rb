@@ -81,6 +81,7 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok supervisor")
+      Channel.log = @log
       inherit_commands
       ForkGuard.install do
         [@listeners, Channel, StartFailure, Pidfile, @log, *@life_line, *@control, *@newcomers].each(&:disown)

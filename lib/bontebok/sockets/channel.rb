@@ -56,6 +56,17 @@ module Bontebok
     class << self
       # All channels of this process.
       attr_reader :all
+      # The Log in which an unknown word is noted. Processes that are forked inherit it.
+      attr_writer :log
+
+      # The word, or nil: another version of Bontebok may know more words. The first unknown one is logged.
+      def word(byte)
+        WORDS.fetch(byte) do
+          @log&.warn("ignores the message #{byte.inspect}: another version of bontebok has sent it") unless @unknown
+          @unknown = byte
+          nil
+        end
+      end
 
       # Returns the parent's end and the child's end.
       def pair
@@ -130,14 +141,14 @@ module Bontebok
       [@to_io.fileno, BYTES.fetch_values(*words).join]
     end
 
-    # Returns the words that have arrived, oldest first, at most MOST. Returns [:closed] if the other process has ended.
+    # Returns the words that have arrived, oldest first, at most MOST. Unknown words are left out. Returns [:closed] if the other process has ended.
     # Never blocks. Sends the words that wait.
     def hear
       flush
       case bytes = @to_io.read_nonblock(MOST, exception: false)
       when :wait_readable then []
       when nil then [:closed]
-      else bytes.each_char.filter_map { |byte| WORDS[byte] }
+      else bytes.each_char.filter_map { |byte| Channel.word(byte) }
       end
     rescue SystemCallError
       [:closed]

@@ -52,6 +52,17 @@ class ChannelTest < Minitest::Test
     refute_predicate Bontebok::Channel, :full?
   end
 
+  def test_only_the_first_unknown_word_is_logged
+    log = Minitest::Mock.new.expect(:warn, true, [/\Aignores the message "\?": another version/])
+    Bontebok::Channel.log = log
+    3.times { @child.to_io.write("g?") }
+    assert_equal %i[go go go], @parent.hear
+    log.verify
+  ensure
+    Bontebok::Channel.log = nil
+    Bontebok::Channel.instance_variable_set(:@unknown, nil)
+  end
+
   def test_hear_does_not_block
     assert_equal [], @child.hear
   end
