@@ -89,7 +89,7 @@ module Bontebok
       @status ||= status
       return supersede(reason) unless ends && @reader
 
-      @end ||= [@status || 1, reason]
+      @outcome ||= [@status || 1, reason]
     end
 
     # Does not finish the clients: in a forked process, they belong to the supervisor.
@@ -100,7 +100,7 @@ module Bontebok
 
     # The program of the supervisor is not replaced (Replacement).
     def finish(status, text)
-      status, text = @end if @end
+      status, text = @outcome if @outcome
       @clients.each { |client| client.finish(status, text) }.clear
     end
 
@@ -125,7 +125,7 @@ module Bontebok
 
     def close_and_finish
       close
-      finish(*@end) if @end
+      finish(*@outcome) if @outcome
     end
   end
 end

@@ -1,12 +1,8 @@
 # frozen_string_literal: true
 
-require_relative "../log/log_files"
-require_relative "../sockets/handshake"
 require_relative "../start_error"
 require_relative "../system/exit_fence"
 require_relative "../system/process_parent"
-require_relative "../system/quiet_signals"
-require_relative "../system/start_command"
 require_relative "deploy_report"
 require_relative "forked_process"
 require_relative "generations"
@@ -15,9 +11,9 @@ require_relative "rollout"
 require_relative "start_of_master"
 
 module Bontebok
-  # Starts the masters of the supervisor, deploys new code and rolls it back. The supervisor forks the first master. Each
-  # later master is executed (see StartOfMaster). Under rackup, this process has loaded the application, so every master
-  # is forked. Generations calls this object with what has happened.
+  # Starts the masters, deploys new code and rolls it back. The supervisor forks the first master. Each later master is
+  # executed (see StartOfMaster). Under rackup, this process has loaded the application, so every master is forked.
+  # Generations calls this object with what has happened.
   class Deploys
     REPLACED = "another deploy has replaced this one"
     LOADED = "rackup or `rails server` has loaded the application: restart the server"
@@ -221,43 +217,20 @@ module Bontebok
 
     # The clients that have asked for a deploy wait for this master.
     def execute_master(setup)
-      own_end, master_end = Handshake.pair
-      reader, stderr = IO.pipe
-      process = ForkedProcess.fork(to_close: [*@descriptors.call, own_end, reader]) do |channel|
-        become_master(channel, master_end, stderr)
+      start = StartOfMaster.execute(serving.config.account, @order&.canary, @log, to_close: @descriptors.call)
+      Generation.new(setup, start.process).tap do |generation|
+        generation.start = start
+        generation.ordered = !@order.nil?
+        generation.report = report_on(setup, @order ? :deploy : :replacement, reader: start.stderr,
+                                                                              clients: @order ? @order.clients : [])
+        @order = nil
       end
-      Generation.new(setup, process).tap { |generation| note_start(generation, own_end, reader) }
-    rescue SystemCallError
-      [own_end, reader].compact.each(&:close)
-      raise
-    ensure
-      [master_end, stderr].compact.each(&:close)
-    end
-
-    def note_start(generation, handshake, reader)
-      clients = @order ? @order.clients : []
-      generation.start = StartOfMaster.new(handshake, @order&.canary)
-      generation.ordered = !@order.nil?
-      generation.report = report_on(generation.setup, @order ? :deploy : :replacement, reader: reader, clients: clients)
-      @order = nil
-    end
-
-    # Runs in the forked process. The user is taken first, so root executes no code of the user.
-    def become_master(channel, handshake, stderr)
-      $stderr.reopen(stderr)
-      variables = serving.config.account.assume || {}
-      inherited = [channel, handshake].map { |one| one.to_io.tap { |io| io.close_on_exec = false }.fileno }
-      variables = variables.merge(Handshake::VARIABLE => inherited.join(","))
-      QuietSignals.ignore { |names| StartCommand.execute(variables.merge(QuietSignals.variables(names))) }
-    rescue SystemCallError, SecurityError => e
-      @log.error("the next master cannot be executed", e)
-      1
     end
 
     # A superseded generation loses no workers.
     def answer(generation)
       on_trial = generations.whole?
-      answered = generation.start.answer(generation.setup, serving, pid: generation.pid, life_line: @life_line) do
+      answered = generation.start.answer(generation.setup, serving, life_line: @life_line) do
         rollout = rollout_of(generation, on_trial)
         generation.rollout = rollout
         generation.told = rollout.first

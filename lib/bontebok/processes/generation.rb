@@ -53,8 +53,8 @@ module Bontebok
     # Whether a command has asked for it. If not, it is the first one, or replaces one whose master has ended.
     attr_accessor :ordered
     # told: how many workers the master was told to have; nil: as many as the supervisor wants. whole_by: the time
-    # (Clock) by which it must be whole; nil: no limit. on_trial: another generation served at the last look. shrunk: the former
-    # generation has lost workers to it. asks: its master wants to be replaced.
+    # (Clock) by which it must be whole; nil: no limit. on_trial: another generation served at the last look. shrunk:
+    # the former generation has lost workers to it. asks: its master wants to be replaced.
     attr_accessor :told, :whole_by, :on_trial, :shrunk, :asks
 
     # process: the ForkedProcess of the master.
@@ -65,12 +65,12 @@ module Bontebok
       @progress = 0
     end
 
-    # Returns whether the table has a place for the event.
+    # Returns the new state, or nil if the table has no place for the event.
     def change(event)
-      @state = TABLE.fetch(@state)[event] || (return false)
+      state = TABLE.fetch(@state)[event] or return
       @progress = PROGRESS.fetch(event, @progress)
       @since = Clock.now if event == :ready
-      true
+      @state = state
     end
 
     # step: :loaded, :ready or :whole.

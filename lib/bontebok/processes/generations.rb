@@ -153,10 +153,7 @@ module Bontebok
     # The time (Clock) of the next #tick; nil: none.
     def deadline
       times = all.flat_map { |one| [one.process.deadline, (one.process.lost_at unless one.leaving?)] }
-      unless @stopping
-        times.concat(@succession.deadlines)
-        times << @pauses.over(1) unless @succession.newest
-      end
+      times.push(*@succession.deadlines, (@pauses.over(1) unless @succession.newest)) unless @stopping
       times.compact.select(&:finite?).min
     end
 
@@ -204,7 +201,7 @@ module Bontebok
     # The last words of a master that has ended are read before its end is noted.
     def hear_and_reap
       all.each { |one| one.process.check unless one.process.ended? }
-      all.each { |one| hear(one) unless one.process.deaf? }
+      all.reject { |one| one.process.deaf? }.each { |one| hear(one) }
       all.select { |one| one.process.ended? }.each do |one|
         one.process.channel.close
         @succession.ended(one, stopping: @stopping)
@@ -223,9 +220,7 @@ module Bontebok
     def note(generation, word)
       case word
       when :loaded then generation.tell(:go) if @succession.loaded(generation) && @go
-      when :ready then @succession.ready(generation)
-      when :whole then @succession.whole(generation)
-      when :failed then @succession.failed(generation)
+      when :ready, :whole, :failed then @succession.public_send(word, generation)
       when :crashed then generation.rollout&.note_crash
       when :leave then generation.asks = true
       when :waits then generation.process.expect(@seconds[:waits]) if generation.leaving?

@@ -8,6 +8,9 @@ require_relative "../sockets/handshake"
 require_relative "../sockets/host_names"
 require_relative "../sockets/passed_listeners"
 require_relative "../start_error"
+require_relative "../system/quiet_signals"
+require_relative "../system/start_command"
+require_relative "forked_process"
 
 module Bontebok
   # The supervisor's part of the start of an executed master. The supervisor executes its own start command again, so
@@ -24,12 +27,47 @@ module Bontebok
     # The version of the messages. A master with another version ends.
     PROTOCOL = 1
 
-    # The Canary that was ordered, or nil.
-    attr_reader :canary
+    # process: the ForkedProcess. stderr: readable when the master has written to standard error, which is a pipe to the
+    # supervisor until the master has the log. canary: the Canary that was ordered, or nil.
+    attr_reader :process, :stderr, :canary
+
+    class << self
+      # Forks a process that executes the start command. account: the Account of the server. to_close: what the process
+      # closes. Raises SystemCallError.
+      def execute(account, canary, log, to_close:)
+        handshake, master_end = Handshake.pair
+        reader, stderr = IO.pipe
+        process = ForkedProcess.fork(to_close: [*to_close, handshake, reader]) do |channel|
+          become_master(account, channel, master_end, stderr, log)
+        end
+        new(process, handshake, reader, canary)
+      rescue SystemCallError
+        [handshake, reader].compact.each(&:close)
+        raise
+      ensure
+        [master_end, stderr].compact.each(&:close)
+      end
+
+      private
+
+      # Runs in the forked process. The user is taken first, so root executes no code of the user.
+      def become_master(account, channel, handshake, stderr, log)
+        $stderr.reopen(stderr)
+        variables = account.assume || {}
+        inherited = [channel, handshake].map { |one| one.to_io.tap { |io| io.close_on_exec = false }.fileno }
+        variables = variables.merge(Handshake::VARIABLE => inherited.join(","))
+        QuietSignals.ignore { |names| StartCommand.execute(variables.merge(QuietSignals.variables(names))) }
+      rescue SystemCallError, SecurityError => e
+        log.error("the next master cannot be executed", e)
+        1
+      end
+    end
 
     # handshake: the supervisor's end.
-    def initialize(handshake, canary = nil)
+    def initialize(process, handshake, stderr = nil, canary = nil)
+      @process = process
       @handshake = handshake
+      @stderr = stderr
       @canary = canary
     end
 
@@ -40,17 +78,17 @@ module Bontebok
 
     def asked? = !answered? && !@handshake.to_io.wait_readable(0).nil?
 
-    # Reads the message and fills in the setup. former: the Setup that serves. pid: of the master. life_line: to be
-    # passed, or nil. The block gets nothing and returns the numbers for the master (a Hash), as soon as the setup is
+    # Reads the message and fills in the setup. former: the Setup that serves. life_line: to be passed, or
+    # nil. The block gets nothing and returns the numbers for the master (a Hash), as soon as the setup is
     # known. Returns whether the master has got its descriptors. An error is sent to the master, which logs it and ends.
-    def answer(setup, former, pid:, life_line:)
+    def answer(setup, former, life_line:)
       message, = @handshake.hear
       return false unless message
 
       read(message, setup, former)
       setup.listeners.bind
       totals = setup.listeners.worker_links.totals
-                    .pass(pid, message["layouts"], links: setup.listeners.worker_links.descriptors.any?)
+                    .pass(@process.pid, message["layouts"], links: setup.listeners.worker_links.descriptors.any?)
       send_descriptors(setup, life_line, totals, yield)
       true
     rescue StandardError => e # the message can be malformed in many ways, and the supervisor must not end

@@ -141,8 +141,8 @@ module Bontebok
       [@to_io.fileno, BYTES.fetch_values(*words).join]
     end
 
-    # Returns the words that have arrived, oldest first, at most MOST. Unknown words are left out. Returns [:closed] if the other process has ended.
-    # Never blocks. Sends the words that wait.
+    # Returns the words that have arrived, oldest first, at most MOST, without unknown ones. Returns [:closed] if the
+    # other process has ended. Never blocks. Sends the words that wait.
     def hear
       flush
       case bytes = @to_io.read_nonblock(MOST, exception: false)
