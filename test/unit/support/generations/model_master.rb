@@ -1,39 +1,34 @@
 # frozen_string_literal: true
 
-require "bontebok/processes/forked_process"
 require "bontebok/system/clock"
+require_relative "fake_process"
 
-# A master's process in a GenerationWorld. It loads, waits for :go, gets its workers ready, and obeys. The search decides
-# when it takes its next step, and whether it fails, ends or closes its channel.
-class ModelMaster < Bontebok::ForkedProcess
-  # What the supervisor says.
-  Line = Struct.new(:master) do
-    def say(word) = master.told(word)
-    def close = nil
-    def unsent = ""
-  end
-
+# A master's process in a GenerationWorld. It loads, waits for :go, gets its workers ready, and obeys. The search
+# decides when it takes its next step, and whether it fails, ends or closes its channel.
+class ModelMaster < FakeProcess
   # ready: the number of its workers that serve.
   attr_reader :phase, :ready
 
   # trial: a former generation serves, as far as the master knows.
   def initialize(pid, workers, trial)
-    super(pid, Line.new(self))
+    super(pid)
     @workers = workers
     @trial = trial
     @phase = :loading
     @ready = 0
-    @words = []
   end
 
-  def hear = @words.shift(@words.size).tap { |words| @lost_at = Bontebok::Clock.now if words.delete(:closed) }
+  # --- what its parent does ---
+
+  # Its parent does not wait before the process counts as lost: fewer orders of events.
+  def hear = super.tap { @lost_at = Bontebok::Clock.now if deaf? }
 
   def check
-    @ending = "exit status 1" if @phase == :ended
+    @ending = "exit status 1" unless alive?
   end
 
   def signal(name)
-    @phase = :leaving if name == :TERM && @phase != :ended
+    @phase = :leaving if name == :TERM && alive?
     die if name == :KILL
   end
 
@@ -50,6 +45,8 @@ class ModelMaster < Bontebok::ForkedProcess
     end
   end
 
+  # --- what the search decides ---
+
   # nil: it waits.
   def next_step
     case @phase
@@ -60,22 +57,22 @@ class ModelMaster < Bontebok::ForkedProcess
     end
   end
 
-  def loads = say(:loaded, :loaded)
+  def loads = continue(:loaded, :loaded)
 
   def gets_ready
     @ready = 1
-    say(:ready, :ready)
+    continue(:ready, :ready)
     gets_whole if @workers == 1
   end
 
   def gets_whole
     @ready = @workers
     @trial = false
-    say(:ready, :whole)
+    continue(:ready, :whole)
   end
 
   # No worker becomes ready.
-  def fail = say(:leaving, :failed)
+  def fail = continue(:leaving, :failed)
 
   def die
     @ready = 0
@@ -85,18 +82,20 @@ class ModelMaster < Bontebok::ForkedProcess
   # It has executed another program.
   def go_deaf
     @ready = 0
-    say(:deaf, :closed)
+    continue(:deaf, :closed)
   end
 
   # A worker that served has ended. Another one is started.
   def lose_worker
     @ready -= 1
-    say(:ready, :crashed)
+    continue(:ready, :crashed)
   end
 
-  # For a fingerprint.
+  # --- what the world looks at ---
+
+  # Masters that look alike go on alike.
   def look(now)
-    [@phase, @ready, @workers, @trial, @gone, @words, @unsaid, @loading, @killed, @deadline && (@deadline - now), deaf?]
+    [@phase, @ready, @workers, @trial, @gone, @said, @unsaid, @loading, @killed, @deadline && (@deadline - now), deaf?]
   end
 
   def alive? = @phase != :ended
@@ -106,9 +105,9 @@ class ModelMaster < Bontebok::ForkedProcess
 
   private
 
-  def say(phase, word)
+  def continue(phase, word)
     @phase = phase
-    @words << word
+    says(word)
   end
 
   def leave_one
