@@ -1,72 +1,150 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/generations_case"
+require_relative "../support/generations/generations_case"
 
-# Tests how long the former master stays loaded (keep_former).
+# Tests how long the former master stays loaded (keep_former), and with how many workers the former one goes on.
 class GenerationsKeepingTest < Support::TestCase
   include GenerationsCase
 
-  # Serves until it is told to end.
-  PARKABLE = lambda do |channel|
-    %i[loaded ready whole].each { |word| channel.say(word) }
-    channel.to_io.wait_readable until channel.hear.intersect?(%i[retire drain quit closed])
-    0
+  KEPT = 900
+
+  def test_the_former_master_stays_loaded_without_workers
+    keep_first
+    assert_equal %i[go park], one(1).process.words
+    assert_log "info master (pid 101) stays loaded for 900 s, without workers"
+    assert_equal [[102], true], [@generations.pids, @generations.pid?(101)]
+  end
+
+  def test_the_former_master_ends_when_its_time_is_over
+    keep_first
+    wait(KEPT - 1)
+    assert_states :kept, :serving
+    wait(1)
+    assert_states :leaving, :serving
+    assert_nil @generations.kept
+  end
+
+  def test_a_former_master_that_dies_is_not_kept
+    keep_first
+    die(1)
+    assert_states :ended, :serving
+    assert_nil @generations.kept
   end
 
   def test_the_former_master_stays_loaded_if_the_next_deploy_fails
-    keep_first(FAILING)
-    mind_until { gone?(@started[2]) && logged.include?("the deploy has failed") }
-    assert_same @started[0], @keeper.roll_back
+    keep_first
+    deploy
+    die(3)
+    assert_states :kept, :serving, :ended
+    assert_same one(1), @generations.kept
   end
 
   def test_the_next_deploy_that_takes_effect_ends_the_former_master
-    keep_first(PARKABLE)
-    mind_until { gone?(@started[0]) }
-    assert_same @started[1], @keeper.roll_back
+    keep_first
+    deploy
+    serve(3)
+    assert_states :leaving, :kept, :serving
   end
 
   def test_a_deploy_that_keeps_nothing_ends_the_former_master_too
-    seconds = [600, 0]
-    keep_first(PARKABLE, keep: ->(_) { seconds.shift })
-    mind_until { gone?(@started[0]) && gone?(@started[1]) }
-    refute_predicate @keeper, :keeps?
+    keep_first
+    @server.seconds = [0]
+    deploy
+    serve(3)
+    assert_states :leaving, :leaving, :serving
+    assert_nil @generations.kept
+  end
+
+  # So that a rollback never goes two releases back.
+  def test_a_deploy_ends_the_former_master_also_if_the_present_one_has_died
+    keep_first
+    deploy
+    die(2)
+    serve(3)
+    assert_states :leaving, :ended, :serving
+  end
+
+  # The same release serves before and after.
+  def test_a_master_that_replaces_a_dead_one_leaves_the_former_master
+    keep_first
+    die(2)
+    tick
+    one(3).ordered = false
+    serve(3)
+    assert_states :kept, :ended, :serving
+  end
+
+  def test_a_rollback_lets_the_former_master_start_its_workers_again
+    keep_first
+    one(1).process.says(:leave) # a word from before
+    assert_same one(1), @generations.roll_back
+    assert_equal %i[go park serve], one(1).process.words
+    serve(1)
+    assert_equal %i[go park serve go], one(1).process.words
+    assert_states :serving, :kept
+    assert_equal 2, @server.started.size
+  end
+
+  def test_a_rollback_that_takes_too_long_fails
+    keep_first
+    @generations.roll_back
+    wait(LIMIT)
+    assert_states :failed, :serving
+  end
+
+  def test_nothing_is_rolled_back_if_nothing_is_kept
+    begin_deploy
+    assert_nil @generations.roll_back
+  end
+
+  def test_a_stop_ends_the_former_master
+    keep_first
+    @generations.stop(:retire)
+    assert_states :leaving, :leaving
+  end
+
+  # A kept one writes to the log, and shows clients that the server will stop.
+  def test_the_former_master_hears_what_concerns_it
+    keep_first
+    %i[reopen announce recall renew].each { |word| @generations.tell(word) }
+    assert_equal %i[reopen announce recall], one(1).process.words.drop(2)
+    assert_equal %i[reopen announce recall renew], one(2).process.words.drop(1)
   end
 
   # With deploy_surge, the former master has one worker of four left when the deploy fails.
   [4, 2, 1].each do |wanted|
     define_method("test_the_former_master_gets_#{wanted}_workers_if_so_many_are_wanted_when_the_deploy_fails") do
-      numbers = [4, wanted]
-      begin_with(PARKABLE, PARKABLE, surge: ->(child) { child == @started[0] ? 0 : [1, 3] },
-                                     workers: -> { numbers.shift })
-      mind_until { @started[0].workers == 1 }
-      Process.kill("KILL", @started[1].pid)
-      mind_until { logged.include?("the deploy has failed") }
-      assert_equal wanted, @started[0].workers
+      @server.rollouts = [GenerationsCase::Rollout.new([[1, 3]])]
+      begin_deploy
+      serve(2)
+      assert_equal 1, one(1).told
+      @generations.workers = wanted
+      die(2)
+      assert_equal wanted, one(1).told
+      assert_equal [*%i[fewer] * 3, *%i[more] * (wanted - 1)], one(1).process.words.drop(1)
     end
   end
 
-  # The master is frozen, or busy in a hook: it does not hear :park. It has 65 s.
+  # The master is frozen, or busy in a hook: it does not hear :park.
   def test_a_former_master_whose_workers_do_not_leave_ends
-    begin_with(PARKABLE, PARKABLE, keep: ->(_) { 600 }, serves: ->(child) { child == @started[0] })
-    mind_until { @keeper.keeps? }
-    pass_time(64)
-    @keeper.tick
-    assert_predicate @keeper, :keeps?
-    pass_time(1)
-    mind_until { gone?(@started[0]) }
-    refute_predicate @keeper, :keeps?
-    assert_log(/ error .* master \(pid #{@started[0].pid}\) did not let its workers leave within 65 s: killed$/)
+    keep_first
+    @server.serving[1] = true
+    wait(44)
+    assert_states :kept, :serving
+    wait(1)
+    assert_states :ended, :serving
+    assert_log "error master (pid 101) did not let its workers leave within 45 s: killed"
+    assert_nil @generations.kept
   end
 
   private
 
-  # Keeps the first master after a deploy, and begins another deploy.
-  def keep_first(behaviour, keep: ->(_) { 600 })
-    begin_with(PARKABLE, PARKABLE, behaviour, keep: keep)
-    mind_until { @keeper.keeps? }
-    @keeper.renew
-    mind_until { @started.size == 3 }
-    assert_alive @started[0]
+  # Keeps the first master after a deploy.
+  def keep_first
+    @server.seconds = [KEPT]
+    begin_deploy
+    serve(2)
+    assert_states :kept, :serving
   end
 end

@@ -1,148 +1,166 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/generations_case"
+require_relative "../support/generations/generations_case"
 
-# Tests when a new generation replaces the former generation. A generation is a master with its workers. It is whole
-# when all its workers are ready.
+# Tests when a new generation takes the place of the former one.
 class GenerationsTest < Support::TestCase
   include GenerationsCase
 
-  # Is ready when it has heard :go twice.
-  TWICE = lambda do |channel|
-    channel.say(:loaded)
-    words = []
-    words.concat(channel.hear) while words.size < 2 && (words - [:go]).empty? && channel.to_io.wait_readable
-    channel.say(:ready)
-    UNTIL_TOLD.call(channel)
-    0
+  def test_the_former_generation_serves_until_the_next_one_is_whole
+    begin_deploy
+    hear(2, :loaded, :ready)
+    assert_states :serving, :ready
+    hear(2, :whole)
+    assert_states :leaving, :serving
+    wait(GRACE)
+    assert_states :leaving, :serving
+    assert_log "info master (pid 101) leaves when its replacement is ready"
+    die(1, "exit status 0")
+    assert_log "info master (pid 101) has left: exit status 0"
   end
 
-  def test_the_former_generation_serves_until_the_next_one_is_whole
-    begin_with(WHOLE, PARTIAL)
-    mind_until { @started[1].reached?(:ready) }
-    refute_predicate @started[0], :leaving?
-    Process.kill("USR1", @started[1].pid)
-    mind_until { gone?(@started[0]) }
-    pass_time(LIMIT)
-    @keeper.tick
-    refute_predicate @started[1], :leaving?
+  def test_the_server_hears_of_each_master_that_is_loaded_serves_and_ends
+    begin_deploy
+    serve(2)
+    die(1)
+    assert_equal [[:loaded, 1], [:serves, 1], [:loaded, 2], [:serves, 2], [:ended, 1]], @server.calls
   end
 
   def test_a_generation_that_is_not_whole_in_time_is_stopped_and_the_former_one_stays
-    begin_with(WHOLE, PARTIAL)
-    mind_until { @started[1].reached?(:ready) }
-    pass_time(LIMIT - 1)
-    @keeper.tick
-    refute_predicate @started[1], :leaving?
-    pass_time(1)
-    mind_until { gone?(@started[1]) && logged.include?("has left") }
-    assert_log(/error .* master \(pid #{@started[1].pid}\) did not get all of its workers ready within #{LIMIT} s: /)
-    pass_time(LIMIT)
-    @keeper.tick
-    assert_equal 2, @started.size
-    assert_alive @started[0]
-  end
-
-  def test_a_generation_that_is_held_has_no_time_limit
-    held = nil
-    begin_with(WHOLE, WHOLE, surge: ->(child) { child == @started[0] ? 0 : held = :hold })
-    mind_until { held }
-    pass_time(LIMIT)
-    @keeper.tick
-    refute_predicate @started[1], :leaving?
-    @keeper.take_back(@started[1], "has too many errors")
-    mind_until { gone?(@started[1]) }
-    assert_alive @started[0]
-  end
-
-  def test_time_while_this_process_is_frozen_does_not_count
-    begin_with(WHOLE, PARTIAL)
-    mind_until { @started[1].reached?(:ready) }
-    be_stopped(3600)
-    pass_time(LIMIT / 2)
-    @keeper.tick
-    refute_predicate @started[1], :leaving?
-    pass_time(LIMIT / 2)
-    mind_until { gone?(@started[1]) }
+    begin_deploy
+    hear(2, :loaded, :ready)
+    wait(LIMIT - 1)
+    assert_states :serving, :ready
+    wait(1)
+    assert_states :serving, :failed
+    assert_log "error master (pid 102) did not get all of its workers ready within 60 s: it is stopped"
+    die(2)
+    wait(LIMIT)
+    assert_states :serving, :ended
   end
 
   def test_a_generation_that_does_not_load_in_time_is_stopped_as_well
-    begin_with(WHOLE, LOADING)
-    pass_time(LIMIT)
-    mind_until { gone?(@started[1]) }
-    assert_alive @started[0]
+    begin_deploy
+    wait(LIMIT)
+    assert_states :serving, :failed
+    assert_equal [%i[retire], %i[TERM]], [one(2).process.words, one(2).process.signals]
   end
 
-  # A generation that was not whole in time does not count as a failed child, so no pause follows.
-  def test_the_next_renewal_tries_again
-    begin_with(WHOLE, PARTIAL, WHOLE)
-    pass_time(LIMIT)
-    mind_until { @started[1].leaving? }
-    @keeper.renew
-    mind_until { @started.size == 3 && gone?(@started[0]) }
-    assert_alive @started[2]
+  # A worker gets the time again when a part of the workers is ready.
+  def test_each_part_of_the_workers_gets_the_time
+    @server.rollouts = [GenerationsCase::Rollout.new([[1, 3], :whole])]
+    begin_deploy
+    hear(2, :loaded, :ready)
+    wait(LIMIT - 1)
+    hear(2, :whole)
+    wait(LIMIT - 1)
+    assert_states :serving, :ready
+    wait(1)
+    assert_states :serving, :failed
   end
 
-  def test_a_renewal_replaces_a_generation_that_is_not_whole_yet
-    begin_with(WHOLE, PARTIAL, PARTIAL)
-    mind_until { @started[1].reached?(:ready) }
-    @keeper.renew
-    mind_until { gone?(@started[1]) && @started.size == 3 && @started[2].reached?(:ready) }
-    refute_predicate @started[0], :leaving?
-    Process.kill("USR1", @started[2].pid)
-    mind_until { gone?(@started[0]) }
+  def test_a_generation_that_is_held_has_no_time_limit
+    @server.rollouts = [rollout = GenerationsCase::Rollout.new([:hold])]
+    begin_deploy
+    serve(2)
+    wait(LIMIT)
+    assert_states :serving, :held
+    rollout.verdict = :bad
+    tick
+    assert_states :serving, :failed
+    assert_equal [2, "has too many errors"], @server.failure
+  end
+
+  # A generation that was not whole in time does not count as a failed start, so no pause follows.
+  def test_the_next_deploy_tries_again
+    begin_deploy
+    hear(2, :loaded, :ready)
+    wait(LIMIT)
+    deploy
+    serve(3)
+    assert_states :leaving, :failed, :serving
+  end
+
+  def test_a_deploy_replaces_a_generation_that_is_not_whole_yet
+    begin_deploy
+    hear(2, :loaded, :ready)
+    deploy
+    assert_log "info master (pid 102) is replaced before it was ready"
+    hear(3, :loaded, :ready)
+    assert_states :serving, :leaving, :ready
+    hear(3, :whole)
+    assert_states :leaving, :leaving, :serving
   end
 
   def test_a_former_generation_that_stayed_is_replaced_when_it_ends
-    begin_with(WHOLE, PARTIAL, WHOLE)
-    pass_time(LIMIT)
-    mind_until { gone?(@started[1]) }
-    Process.kill("KILL", @started[0].pid)
-    mind_until { @started.size == 3 && @started[2].reached?(:whole) }
-    assert_alive @started[2]
+    begin_deploy
+    wait(LIMIT)
+    die(2)
+    die(1)
+    tick
+    serve(3)
+    assert_states :ended, :ended, :serving
   end
 
   def test_a_generation_without_a_former_one_has_no_limit
-    begin_with(WHOLE, PARTIAL)
-    mind_until { @started[1].reached?(:ready) }
-    Process.kill("KILL", @started[0].pid)
-    mind_until { gone?(@started[0]) && logged.include?("has left") }
-    pass_time(LIMIT)
-    2.times { @keeper.tick }
-    refute_predicate @started[1], :leaving?
-    assert_alive @started[1]
+    begin_deploy
+    hear(2, :loaded, :ready)
+    die(1)
+    wait(LIMIT)
+    assert_states :ended, :ready
   end
 
   # So its workers need not wait for each other any longer.
   def test_a_master_hears_go_again_when_its_former_generation_has_gone
-    begin_with(WHOLE, TWICE)
-    @keeper.go
-    mind_until { @started[1].reached?(:loaded) }
-    Process.kill("KILL", @started[0].pid)
-    mind_until { @started[1].reached?(:ready) }
-    assert_alive @started[1]
+    begin_deploy
+    hear(2, :loaded)
+    assert_equal [:go], one(2).process.words
+    die(1)
+    assert_equal %i[go go], one(2).process.words
+    tick
+    assert_equal %i[go go], one(2).process.words
   end
 
   def test_a_stop_ends_both_generations
-    begin_with(WHOLE, PARTIAL)
-    mind_until { @started[1].reached?(:ready) }
-    @keeper.stop(:drain)
-    mind_until { @keeper.empty? }
-    assert_equal 2, @started.size
+    begin_deploy
+    hear(2, :loaded, :ready)
+    @generations.stop(:drain)
+    die(1)
+    refute_predicate @generations, :empty?
+    die(2)
+    assert_predicate @generations, :empty?
+    wait(LIMIT)
+    assert_states :ended, :ended
   end
 
-  def test_the_callbacks_get_each_master_that_is_loaded_or_whole
-    seen = []
-    begin_with(WHOLE, WHOLE, loaded: ->(child) { seen << [:loaded, child] },
-                             whole: ->(child) { seen << [:whole, child] })
-    mind_until { gone?(@started[0]) }
-    assert_equal(@started.flat_map { |child| [[:loaded, child], [:whole, child]] }, seen)
+  # It has asked for it with :leave (a signal, or the application).
+  def test_a_master_that_asks_is_replaced_if_it_is_alone
+    begin_deploy
+    hear(1, :leave)
+    serve(2)
+    hear(2, :leave)
+    assert_equal 2, @server.started.size
+    die(1)
+    tick
+    assert_equal 3, @server.started.size
+    assert_states :ended, :serving, :started
+  end
+
+  # The Clock does not count the time while this process is frozen.
+  def test_the_loop_waits_until_the_next_limit
+    begin_deploy
+    hear(2, :loaded, :ready)
+    assert_equal now + LIMIT, @generations.deadline
+    hear(2, :whole)
+    assert_equal now + GRACE + Bontebok::Generations::MASTER_SECONDS, @generations.deadline
+    die(1)
+    assert_nil @generations.deadline
   end
 
   def test_the_limit_is_the_time_for_a_worker_to_become_ready
-    { 60 => 60, 0 => Float::INFINITY }.each do |timeout, expected|
-      assert_equal expected, Bontebok::Generations.limit(Struct.new(:boot_seconds).new(timeout))
+    { 60 => 60, 0 => Float::INFINITY }.each do |seconds, expected|
+      assert_equal expected, Bontebok::Generations.limit(GenerationsCase::Config.new(seconds))
     end
   end
 end

@@ -5,10 +5,11 @@ require "json"
 require "minitest/mock"
 require "bontebok/config/config"
 require "bontebok/config/supervisor_config"
-require "bontebok/processes/deploy"
+require "bontebok/processes/generation"
+require "bontebok/processes/rollout"
 
 # Tests how many workers a deploy starts.
-class DeployCountTest < Support::TestCase
+class RolloutCountTest < Support::TestCase
   CPUS = 4
   # Takes the place of a Cpus.
   module Machine
@@ -47,9 +48,10 @@ class DeployCountTest < Support::TestCase
   # Returns the number of workers, and whether it can grow. former, count: the value of MaxWorkers before and now.
   def deploy(former, count, present)
     former = config(former)
-    deploy = Bontebok::Deploy.new(2, former, nil, nil, nil)
-    deploy.instance_variable_set(:@config, supervisor_config(count, former))
-    [deploy.count(present), deploy.grows?]
+    setup = Bontebok::Generation::Setup.new(2, nil, supervisor_config(count, former))
+    rollout = Bontebok::Rollout.new(setup, present: present, former: present, former_config: former, report: nil)
+    assert_equal rollout.count(present), rollout.first
+    [rollout.count(present), rollout.grows?]
   end
 
   def supervisor_config(count, former)
