@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require "bontebok/processes/supervisor"
 require "bontebok/processes/supervisor/state"
 
@@ -75,20 +76,22 @@ class SupervisorStateTest < Support::TestCase
     @pipe = []
   end
 
-  # A supervisor that cannot fork.
+  # The part of Supervisor.
   class Crowded
     include Bontebok::Supervisor::Replacement
 
     public :start_trial
 
     def state_to_pass(*) = STATE.of(VALUES)
-    def fork_child(*) = raise(Errno::EAGAIN)
+    def own_descriptors = []
   end
 
   # Meanwhile Ruby may close the descriptors of former tests.
   def test_a_trial_that_cannot_be_forked_leaves_no_descriptor
     open = Support::ProcessTable.descriptors(Process.pid)
-    assert_raises(Errno::EAGAIN) { Crowded.new.start_trial(nil) }
+    Bontebok::ForkedProcess.stub(:fork, ->(**) { raise Errno::EAGAIN }) do
+      assert_raises(Errno::EAGAIN) { Crowded.new.start_trial(nil) }
+    end
     assert_empty Support::ProcessTable.descriptors(Process.pid).to_a - open.to_a
   end
 
