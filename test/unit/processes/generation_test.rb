@@ -38,8 +38,8 @@ class GenerationTest < Support::TestCase
     rows.each do |state, *expected|
       events.zip(expected) do |event, after|
         one = generation(state)
-        place = after != :-
-        assert_equal [place, place ? after : state], [one.change(event), one.state], "#{event} in #{state}"
+        after = nil if after == :-
+        assert_equal [after, after || state], [one.change(event), one.state], "#{event} in #{state}"
       end
     end
     assert_equal [WAYS.keys, WAYS.keys], [rows.map(&:first), Bontebok::Generation::TABLE.keys]

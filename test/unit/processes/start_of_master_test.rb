@@ -8,6 +8,7 @@ require "bontebok/config/config"
 require "bontebok/processes/generation"
 require "bontebok/processes/start_of_master"
 require_relative "../support/generations/fake_listeners"
+require_relative "../support/generations/fake_process"
 
 # Tests what the supervisor answers an executed master. This test speaks for the master.
 class StartOfMasterTest < Support::TestCase
@@ -22,7 +23,7 @@ class StartOfMasterTest < Support::TestCase
     @listeners = FakeListeners.new([], Links.new([], @totals))
     @former = Bontebok::Generation::Setup.new(1, "1", config, @listeners)
     @setup = Bontebok::Generation::Setup.new(2)
-    @start = Bontebok::StartOfMaster.new(@supervisor, :canary)
+    @start = Bontebok::StartOfMaster.new(FakeProcess.new(PID), @supervisor, nil, :canary)
   end
 
   def teardown
@@ -158,7 +159,7 @@ class StartOfMasterTest < Support::TestCase
   def say(message) = @master.say(message)
 
   def answer(life_line = nil, &numbers)
-    @start.answer(@setup, @former, pid: PID, life_line: life_line, &numbers || proc { {} })
+    @start.answer(@setup, @former, life_line: life_line, &numbers || proc { {} })
   end
 
   def assert_refused(text)

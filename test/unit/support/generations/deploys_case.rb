@@ -21,6 +21,7 @@ module DeploysCase
     def [](key) = { deploy_surge: surge }.fetch(key)
     def seconds(key) = { keep_former: keep, err_respawn_interval: 1 }.fetch(key)
     def auto_workers? = false
+    def account = nil
   end
 
   # In place of Generations. calls: the commands.

@@ -18,11 +18,19 @@ module GenerationMistakes
       right = owner.instance_method(name)
       hidden = owner.private_method_defined?(name)
       wrong = instead
-      owner.define_method(name) { |*arguments| wrong.call(right.bind(self), self, *arguments) }
+      replace { |*arguments| wrong.call(right.bind(self), self, *arguments) }
       yield
     ensure
-      owner.define_method(name, right)
+      replace(right)
       owner.send(:private, name) if hidden
+    end
+
+    private
+
+    # Without a warning of Ruby.
+    def replace(method = nil, &)
+      owner.remove_method(name)
+      method ? owner.define_method(name, method) : owner.define_method(name, &)
     end
   end
 
