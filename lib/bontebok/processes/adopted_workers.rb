@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "child"
+require_relative "forked_process"
 require_relative "children/adopted_end"
 require_relative "../system/clock"
 
@@ -99,7 +99,7 @@ module Bontebok
 
       @workers.delete(worker)
       Children::AdoptedEnd.new(pid, status, worker.fault, worker.told).count(@worker_links.totals)
-      @log.write(status.success? ? :info : :warn, "worker (pid #{pid}) has left: #{Child.ending(status)}")
+      @log.write(status.success? ? :info : :warn, "worker (pid #{pid}) has left: #{ForkedProcess.ending(status)}")
     end
 
     private
@@ -140,7 +140,8 @@ module Bontebok
     # Returns Worker#deadline and Worker#last of a worker that is told now. The worker counts hijack_timeout itself, and
     # then has a moment to end.
     def limits(how)
-      seconds = GRACEFUL.include?(how) ? [@grace, @hijack + Child::KILL_SECONDS] : [Child::QUIT_SECONDS] * 2
+      seconds = [ForkedProcess::QUIT_SECONDS] * 2
+      seconds = [@grace, @hijack + ForkedProcess::KILL_SECONDS] if GRACEFUL.include?(how)
       seconds.map { |limit| Clock.now + limit }
     end
 

@@ -7,8 +7,8 @@ require_relative "../system/main_thread"
 require_relative "pidfile"
 
 module Bontebok
-  # A process that this process has forked: its pid, its Channel, its deadline and its end. Child (a worker) and
-  # Generation (a master) say what the process does. This object only speaks to it.
+  # A process that this process has forked: its pid, its Channel, its deadline and its end. Children::Child
+  # (a worker) and Generation (a master) say what the process does. This object only speaks to it.
   class ForkedProcess
     # Seconds from the end of the channel until the process counts as lost. A process that ends closes its channel a
     # moment before its parent can reap the process.

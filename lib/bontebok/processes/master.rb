@@ -6,6 +6,7 @@ require_relative "children"
 require_relative "../workers/collector"
 require_relative "../system/exit_limit"
 require_relative "../workers/exit_priority"
+require_relative "forked_process"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
 require_relative "../log/log_files"
@@ -104,12 +105,12 @@ module Bontebok
     end
 
     def children
-      Children.new("worker", @count, **seconds, log: @log, ended: method(:note_end)) do |number|
+      Children.new(@count, **seconds, log: @log, ended: method(:note_end)) do |number|
         run_before_fork(Hooks::Worker.new(number))
         lend { Thread.pass } # an exception that is still pending would be lost in the fork
-        child = fork_worker(number)
-        attempt_hook(:after_worker_fork, Hooks::Worker.new(number, child.pid))
-        child
+        process = fork_worker(number)
+        attempt_hook(:after_worker_fork, Hooks::Worker.new(number, process.pid))
+        process
       end
     end
 
@@ -122,7 +123,7 @@ module Bontebok
 
     def fork_worker(number)
       @turns&.workers = @workers.size
-      Child.fork(number, to_close: [@events]) do |channel|
+      ForkedProcess.fork(to_close: [@events]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
                                         turns: @turns, life_line: @life_line, on_trial: @trial.positive?,

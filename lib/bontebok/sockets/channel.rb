@@ -7,8 +7,8 @@ require_relative "no_signal"
 module Bontebok
   # One end of the socket pair between a process and its forked child. The messages are the words below. If the other
   # process ends for any reason, #hear returns :closed. A third process must not have a copy of an end, because the copy
-  # would keep the socket pair open. After a fork, Child closes all inherited ends except the new process's own. In a
-  # process that the application forks, ForkGuard closes all ends.
+  # would keep the socket pair open. After a fork, ForkedProcess closes all inherited ends except the new process's
+  # own. In a process that the application forks, ForkGuard closes all ends.
   #
   #   child to parent    :loaded   the application is loaded; the child waits for :go
   #                      :prepared the child can serve, and waits for :serve

@@ -4,8 +4,8 @@ require_relative "clock"
 
 module Bontebok
   # The time at which this process ends itself. The process does not rely on its parent, because the parent may have
-  # died. Used by Worker, SingleProcess and ExitLimit. Not for a parent that waits for a child, because Child has a
-  # deadline of its own.
+  # died. Used by Worker, SingleProcess and ExitLimit. Not for a parent that waits for a child, because a
+  # ForkedProcess has a deadline of its own.
   class Deadline
     def initialize(seconds)
       @time = Clock.now + seconds

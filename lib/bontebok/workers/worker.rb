@@ -32,7 +32,7 @@ module Bontebok
 
     # turns: OutOfBandTurns; nil: there is no out-of-band work. life_line: for Parent. on_trial: the worker must answer
     # its own health check, because a former generation can serve in its place. together: the worker serves when its
-    # parent says so (see Children::Together).
+    # parent says so (see Children::Rules#together=).
     def initialize(config, listeners, number:, generation:, channel:, log:, turns: nil, life_line: nil,
                    on_trial: false, together: false)
       @config = config
@@ -176,7 +176,7 @@ module Bontebok
     end
 
     # Not called for the event :leave, because the log has its reason already. A worker that was told to end does not
-    # ask, because the TERM may come from the parent that told it to end (see Child::Leaving).
+    # ask, because the TERM may come from the parent that told it to end (see Children::Child#leave).
     def ask_to_leave(cause, reason)
       return if @leaving
 

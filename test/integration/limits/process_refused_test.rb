@@ -12,8 +12,8 @@ class ProcessRefusedTest < Support::TestCase
 
   REFUSAL = /cannot be started: the system refuses another process.* Resource temporarily unavailable \(EAGAIN\)$/
   LIMIT = <<~RUBY
-    require "bontebok/processes/child"
-    Bontebok::Child.singleton_class.prepend(Module.new do
+    require "bontebok/processes/forked_process"
+    Bontebok::ForkedProcess.singleton_class.prepend(Module.new do
       def fork(...)
         most = Process.getrlimit(:NPROC).last
         Process.setrlimit(:NPROC, File.exist?("full") ? 1 : most, most)

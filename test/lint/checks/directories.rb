@@ -12,7 +12,7 @@ module Lint
     EXPLAINED = "{core/src/*,lib/bontebok/**/*,core/test,ext/bontebok/**,perl,perl/xs,load/src,bench}/"
     # { directory of tests => [directory of sources, directories of tests that have no directory of sources] }
     MIRRORS = { "core/test" => ["core/src", %w[model requests support]],
-                "test/unit" => ["lib/bontebok", %w[support support/runner]] }.freeze
+                "test/unit" => ["lib/bontebok", %w[support support/runner support/workers]] }.freeze
 
     def initialize(root)
       @root = root

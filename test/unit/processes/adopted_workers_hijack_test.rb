@@ -7,7 +7,7 @@ require_relative "../support/adopted_workers_case"
 class AdoptedWorkersHijackTest < Support::TestCase
   include AdoptedWorkersCase
 
-  LIMIT = HIJACK + Bontebok::Child::KILL_SECONDS
+  LIMIT = HIJACK + Bontebok::ForkedProcess::KILL_SECONDS
 
   # Only the tests move the clock.
   def run
@@ -92,7 +92,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
     @adopted.keep(0)
     pass(GRACE)
     @adopted.stop(:quit)
-    pass(Bontebok::Child::QUIT_SECONDS)
+    pass(Bontebok::ForkedProcess::QUIT_SECONDS)
     assert_killed pid
   end
 

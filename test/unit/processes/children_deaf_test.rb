@@ -1,92 +1,98 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/children_case"
+require_relative "../support/workers/workers_case"
 
-# Tests children that have closed their channel (the socket to their parent) and still run.
+# Tests workers that have closed their channel (the socket to their master) and still run.
 class ChildrenDeafTest < Support::TestCase
-  include ChildrenCase
-
-  # Closes its channel when the test sends USR1, as exec would.
-  DEAF = lambda do |channel|
-    reader, writer = IO.pipe
-    Signal.trap("USR1") { writer.close }
-    channel.say(:loaded)
-    channel.say(:ready)
-    reader.wait_readable
-    channel.close
-    sleep
-  end
-  DEAF_WHILE_LOADING = lambda do |channel|
-    Signal.trap("TERM", "IGNORE")
-    channel.close
-    sleep
-  end
+  include WorkersCase
 
   def test_a_child_without_a_channel_is_replaced_at_once_and_has_time_to_end
-    keep(1, grace: 60) { @started.empty? ? DEAF : STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    Process.kill("USR1", @started[0].pid)
-    mind_until { @started.size == 2 && @started[1].reached?(:ready) }
-    assert_alive @started[0]
-    assert_equal :lost, @started[0].cause
-    assert_log(/worker \(pid #{@started[0].pid}\) has closed its channel: it is replaced, and has 60 s to end$/)
+    serve(1)
+    lose(@started[0])
+    assert_equal 2, @started.size
+    assert_equal :lost, child_of(@started[0]).cause
+    assert_equal ["error worker (pid 101) has closed its channel: it is replaced, and has 60 s to end"], @log
+    assert_empty @started[0].signals
+    be_ready(@started[1])
     pass_time(60)
-    mind_until { gone?(@started[0]) }
-    assert_log(/worker \(pid #{@started[0].pid}\) did not end within 60 s: killed$/)
+    assert_log "error worker (pid 101) did not end within 60 s: killed"
+    assert_equal [:KILL], @started[0].signals
   end
 
   # Without a pause, the child would be started again and again.
   def test_the_second_child_in_a_row_that_closes_its_channel_is_a_failure
-    keep(1, pause: 30, grace: 60) { DEAF }
-    2.times do |count|
-      mind_until { @started.size == count + 1 && @started.last.reached?(:ready) }
-      Process.kill("USR1", @started.last.pid)
-    end
-    mind_until { logged.scan("has closed its channel").size == 2 }
-    3.times { @keeper.tick }
+    serve(1, pause: 30)
+    lose(@started[0])
+    be_ready(@started[1])
+    lose(@started[1])
     assert_equal 2, @started.size
-    pass_time(30)
-    mind_until { @started.size == 3 }
+    pass_time(29)
+    assert_equal 2, @started.size
+    pass_time(1)
+    assert_equal 3, @started.size
   end
 
   def test_a_loading_child_that_closes_its_channel_is_a_failed_start
-    keep(1, pause: 0.01, grace: 60) { @started.empty? ? DEAF_WHILE_LOADING : STEADY }
-    mind_until { @started.size == 2 && @started[1].reached?(:ready) }
-    assert_alive @started[0]
+    keep(1)
+    lose(@started[0])
+    assert_equal 1, @started.size
+    assert_empty @started[0].signals
+    pass_time(1)
+    assert_equal 2, @started.size
+    lose(@started[1])
+    assert_equal 1, @workers.hopeless
     pass_time(60)
-    mind_until { gone?(@started[0]) }
+    assert_equal [:KILL], @started[0].signals
   end
 
   # When a process ends, its channel closes a moment before the parent can reap the process.
   def test_a_child_that_has_closed_its_channel_has_half_a_second_to_end
-    keep(1) { DEAF }
-    mind_until { @keeper.settled?(:ready) }
-    now = Bontebok::Clock.now
-    Process.kill("USR1", @started[0].pid)
-    mind_until { @started[0].deaf? }
-    assert_operator @started[0].instance_variable_get(:@lost_at), :>=, now + 0.5
+    serve(1)
+    @started[0].close
+    @workers.tick
+    assert_in_delta 0.5, @workers.deadline - now
+    pass_time(0.4)
+    assert_equal 1, @started.size
+    pass_time(0.1)
+    assert_equal 2, @started.size
   end
 
   def test_the_log_does_not_say_that_a_child_that_ends_has_closed_its_channel
-    keep(1) { STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    Process.kill("KILL", @started[0].pid)
-    mind_until { @started.size == 2 }
-    assert_log(/ended: killed by SIGKILL/)
-    refute_match(/has closed its channel/, logged)
+    serve(1)
+    @started[0].close
+    @workers.tick
+    let_end(@started[0], :die, "KILL")
+    assert_equal ["warn worker (pid 101) ended: killed by SIGKILL, 0.0 s after it was ready"], @log
   end
 
   def test_a_leaving_child_that_closes_its_channel_keeps_its_time_limit
-    keep(1, grace: 60) { DEAF }
-    mind_until { @keeper.settled?(:ready) }
-    @keeper.stop(:drain)
-    Process.kill("USR1", @started[0].pid)
-    mind_until { @started[0].deaf? }
+    serve(1)
+    @workers.stop(:drain)
+    lose(@started[0])
+    assert_empty @log
+    pass_time(59)
+    assert_empty @started[0].signals
     pass_time(1)
-    @keeper.tick
-    refute_match(/has closed its channel/, logged)
+    assert_equal [:KILL], @started[0].signals
+  end
+
+  def test_a_child_that_waits_for_its_replacement_and_closes_its_channel_must_end
+    serve(1, pause: 30)
+    say(:leave)
+    lose(@started[0])
+    assert_equal 2, @started.size
+    assert_equal :descriptors, child_of(@started[0]).cause
     pass_time(60)
-    mind_until { @keeper.empty? }
+    assert_equal [:KILL], @started[0].signals
+  end
+
+  private
+
+  # The process closes its channel, and runs on.
+  def lose(process)
+    process.close
+    @workers.tick
+    pass_time(0.5)
   end
 end

@@ -1,175 +1,191 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/children_case"
+require_relative "../support/workers/workers_case"
 
-# Tests when children are started, replaced and killed.
+# Tests when workers are started, replaced and killed.
 class ChildrenTest < Support::TestCase
-  include ChildrenCase
+  include WorkersCase
 
   def test_the_wanted_number_of_children_starts_and_becomes_ready
-    keep(3) { STEADY }
-    mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
-    assert_equal [1, 2, 3], @started.map(&:number)
+    keep(3)
+    assert_equal [1, 2, 3], numbers
+    refute @workers.settled?(:ready)
+    be_ready(*@started)
+    assert @workers.settled?(:ready)
+    assert @workers.any?(:ready)
+    assert_predicate @workers, :whole?
   end
 
   def test_waiting_children_get_go_even_if_they_start_later
-    keep(2) { WAITING }
-    mind_until { @keeper.settled?(:loaded) }
-    refute @keeper.any?(:ready)
-    @keeper.go
-    mind_until { @keeper.settled?(:ready) }
-    Process.kill("KILL", @started.first.pid)
-    mind_until { @started.size == 3 && @keeper.settled?(:ready) }
+    keep(2)
+    say(:loaded)
+    assert @workers.settled?(:loaded)
+    assert_empty @started.flat_map(&:said)
+    @workers.go
+    assert_equal [[:go], [:go]], @started.map(&:said)
+    say(:ready)
+    let_end(@started[0], :die, "KILL")
+    say(:loaded, by: @started[2])
+    assert_equal [:go], @started[2].said
   end
 
   def test_the_callback_is_called_when_a_child_has_ended
-    ended = Queue.new
-    keep(1, ended: ->(child) { ended.push([child.number, child.pid, child.status]) }) { STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    Process.kill("KILL", @started.first.pid)
-    mind_until { @started.size == 2 }
-    number, pid, status = ended.pop(true)
-    assert_equal [1, @started.first.pid, 9], [number, pid, status.termsig]
+    serve(1)
+    let_end(@started[0], :die, "KILL")
+    assert_equal([[1, @started[0].pid, 9]], @gone.map { |child| [child.number, child.pid, child.status.termsig] })
+    assert_predicate @started[0].channel, :closed?
+    @workers.tick
+    assert_equal 1, @gone.size
   end
 
   def test_a_hook_that_fails_is_a_failed_start
-    failing = true
-    keep(1, pause: 0.01) { failing ? (failing = false) || raise(Bontebok::Hooks::Failed, "the hook failed") : STEADY }
-    mind_until { @keeper.settled?(:ready) && @keeper.any?(:ready) }
-    assert_log(/worker 1 cannot be started: the hook failed/)
+    failures = [Bontebok::Hooks::Failed.new("the hook failed")]
+    keep(1) { failures.shift&.then { |failure| raise failure } }
+    assert_log "error worker 1 cannot be started: the hook failed"
+    assert @workers.settled?(:ready)
+    refute @workers.any?(:ready)
+    pass_time(0.9)
+    assert_empty @started
+    pass_time(0.1)
+    assert_equal [1], numbers
   end
 
   def test_a_child_that_was_ready_is_replaced_at_once
-    keep(2, pause: 60) { STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    Process.kill("KILL", @started[1].pid)
-    mind_until { @started.size == 3 }
-    assert_equal 2, @started.last.number
-    assert_log(/worker 2 \(pid #{@started[1].pid}\) ended: killed by SIGKILL, \d+\.\d s after it was ready$/)
-  end
-
-  def test_a_fork_that_fails_leaves_nothing_behind
-    pair = Bontebok::Channel.pair
-    Bontebok::Channel.stub(:pair, pair) do
-      Process.stub(:fork, -> { raise Errno::EAGAIN }) do
-        assert_raises(Errno::EAGAIN) { Bontebok::Child.fork(1) { 0 } }
-      end
-    end
-    assert(pair.all? { |channel| channel.to_io.closed? })
-    assert_empty Bontebok::Channel.all & pair
+    serve(2, pause: 60)
+    pass_time(12.34)
+    let_end(@started[1], :die, "KILL")
+    assert_equal [1, 2, 2], numbers
+    assert_log "warn worker 2 (pid 102) ended: killed by SIGKILL, 12.3 s after it was ready"
   end
 
   def test_children_are_settled_even_if_one_child_has_failed
-    keep(2, pause: 60) { |number| number == 1 ? FAILING : STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    assert @keeper.any?(:ready)
+    keep(2, pause: 60)
+    be_ready(@started[1])
+    refute @workers.settled?(:ready)
+    let_end(@started[0], :exit, 3)
+    assert @workers.settled?(:ready)
+    assert @workers.any?(:ready)
+    refute_predicate @workers, :whole?
     assert_equal 2, @started.size
   end
 
   def test_no_child_pauses_for_the_failure_of_another
-    keep(2, pause: 60) { |number| number == 1 ? FAILING : STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    Process.kill("KILL", @started.find { |child| child.number == 2 }.pid)
-    mind_until { @started.size == 3 }
-    assert_equal 2, @started.last.number
+    keep(2, pause: 60)
+    be_ready(@started[1])
+    let_end(@started[0], :exit, 3)
+    let_end(@started[1], :die, "KILL")
+    assert_equal [1, 2, 2], numbers
   end
 
   def test_a_child_that_asks_to_leave_serves_until_its_replacement_is_ready
-    keep(1) { @started.empty? ? LEAVING : WAITING }
-    mind_until { @keeper.settled?(:ready) }
-    Process.kill("USR1", @started[0].pid)
-    mind_until { @started.size == 2 }
-    assert_alive @started[0]
-    @keeper.go
-    mind_until { gone?(@started[0]) }
-    assert_alive @started[1]
-    mind_until { @events.push("CHLD") && logged.include?("has left") }
-    assert_log(/worker \(pid (\d+)\) leaves when its replacement is ready$.*worker \(pid \1\) has left: exit status 0/m)
+    serve(1)
+    say(:leave)
+    assert_equal [1, 1], numbers
+    say(:loaded, by: @started[1])
+    assert_serves @started[0]
+    say(:ready, by: @started[1])
+    assert_equal [:retire], @started[0].said
+    let_end(@started[0])
+    assert_serves @started[1]
+    assert_equal ["info worker (pid 101) leaves when its replacement is ready",
+                  "info worker (pid 101) has left: exit status 0"], @log
   end
 
   def test_the_end_of_a_child_that_was_told_to_end_is_logged
-    keep(3, grace: 60) { |number| [STEADY, STUBBORN, FAILING_AT_THE_END].fetch(number - 1) }
-    mind_until { @keeper.settled?(:ready) }
-    @keeper.stop(:drain)
-    mind_until { logged.scan("has left").size == 2 }
+    serve(3)
+    @workers.stop(:drain)
+    let_end(@started[0])
+    let_end(@started[2], :exit, 3)
     pass_time(60)
-    mind_until { @keeper.empty? }
-    assert_log(/info \d+ \S+ \S+ worker 1 .* has left: exit status 0$/)
-    assert_log(/info \d+ \S+ \S+ worker 2 .* has left: killed by SIGKILL$/)
-    assert_log(/warn \d+ \S+ \S+ worker 3 .* has left: exit status 3$/)
+    @workers.tick
+    assert_empty @workers
+    assert_log "info worker 1 (pid 101) has left: exit status 0"
+    assert_log "info worker 2 (pid 102) has left: killed by SIGKILL"
+    assert_log "warn worker 3 (pid 103) has left: exit status 3"
   end
 
   def test_a_warning_is_logged_if_another_process_kills_a_leaving_child
-    keep(1, grace: 60) { STUBBORN }
-    mind_until { @keeper.settled?(:ready) }
-    @keeper.stop(:drain)
-    Process.kill("KILL", @started[0].pid)
-    mind_until { @keeper.empty? }
-    assert_log(/warn \d+ \S+ \S+ worker .* has left: killed by SIGKILL$/)
+    serve(1)
+    @workers.stop(:drain)
+    let_end(@started[0], :die, "KILL")
+    assert_empty @workers
+    assert_equal ["warn worker (pid 101) has left: killed by SIGKILL"], @log
+  end
+
+  def test_the_end_of_a_child_is_unknown_if_other_code_reaps_it
+    serve(2)
+    @workers.stop(:drain)
+    let_end(@started[0], :vanish)
+    assert_equal ["info worker 1 (pid 101) has left: unknown status"], @log
   end
 
   def test_a_replacement_that_fails_is_tried_again_and_the_old_child_stays
-    keep(1, pause: 0.01) { @started.empty? ? LEAVING : FAILING }
-    mind_until { @keeper.settled?(:ready) }
-    Process.kill("USR1", @started[0].pid)
-    mind_until { @started.size == 4 }
-    assert_alive @started[0]
+    serve(1)
+    say(:leave)
+    3.times do |turn|
+      let_end(@started.last, :exit, 3)
+      pass_time(2**turn)
+      assert_equal turn + 3, @started.size
+    end
+    assert_serves @started[0]
   end
 
   def test_a_child_that_does_not_end_in_time_is_killed_and_the_log_names_it
-    keep(1, grace: 0.05) { STUBBORN }
-    mind_until { @keeper.settled?(:ready) }
-    @keeper.stop(:drain)
-    mind_until { @keeper.empty? }
-    assert_log(/error \d+ \S+ \S+ worker \(pid #{@started[0].pid}\) did not end within 0.05 s: killed/)
+    serve(1, grace: 0.05)
+    @workers.stop(:drain)
+    assert_equal [:drain], @started[0].said
+    pass_time(0.05)
+    assert_log "error worker (pid 101) did not end within 0.05 s: killed"
+    @workers.tick
+    assert_empty @workers
     assert_equal 1, @started.size
   end
 
   # The kernel may need some time to end a process that is killed.
   def test_a_child_that_was_killed_is_not_killed_again
-    keep(1, grace: 0.01) { STUBBORN }
-    mind_until { @keeper.settled?(:ready) }
-    @started[0].stub(:check, nil) do
-      @keeper.stop(:drain)
-      mind_until { logged.include?("killed") }
-      @keeper.stop(:quit)
-    end
+    serve(1)
+    @started[0].busy = true
+    @workers.stop(:drain)
+    pass_time(60)
+    @workers.stop(:quit)
     assert_nil @started[0].deadline
+    pass_time(60)
+    assert_equal [:KILL], @started[0].signals
   end
 
   def test_a_loading_child_ends_at_once_at_a_stop
-    keep(1, grace: 60) { ->(_channel) { sleep } }
-    mind_until { @started.size == 1 }
-    @keeper.stop(:drain)
-    mind_until { @keeper.empty? }
-    assert_equal 1, @started.size
+    %i[drain retire quit].each do |how|
+      keep(1)
+      @workers.stop(how)
+      assert_equal [[how], [:TERM]], [@started.last.said, @started.last.signals]
+      let_end(@started.last, :die, "TERM")
+      assert_empty @workers
+    end
+    assert_empty @log
+    assert_equal 3, @started.size
   end
-
-  def test_all_words_of_a_child_that_has_ended_are_read
-    keep(1) { @started.empty? ? talkative : STEADY }
-    @keeper.tick
-    eventually { gone?(@started[0]) }
-    mind_until { @started.size == 2 }
-    assert_log(/worker \(pid #{@started[0].pid}\) ended: exit status 3, \d+\.\d s after it was ready$/)
-  end
-
-  def test_no_child_keeps_the_parents_ends_of_channels
-    keep(2) { STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    ends = @started.map { |child| child.channel.to_io.fileno }
-    ours = Support::ProcessTable.descriptors(Process.pid).values_at(*ends)
-    refute_includes ours, nil
-    @started.each { |child| assert_empty Support::ProcessTable.descriptors(child.pid).values & ours }
-  end
-
-  private
 
   # Says more words than one read returns.
-  def talkative
-    lambda do |channel|
-      100.times { channel.say(:crashed) }
-      BRIEF.call(channel)
-    end
+  def test_all_words_of_a_child_that_has_ended_are_read
+    keep(1)
+    @started[0].say(*[:leave] * 100, :loaded, :ready).exit(3)
+    @workers.tick
+    assert_equal 2, @started.size
+    assert_equal ["warn worker (pid 101) ended: exit status 3, 0.0 s after it was ready"], @log
+  end
+
+  def test_words_for_all_children
+    serve(2)
+    @workers.tell(:reopen)
+    assert_equal [[:reopen], [:reopen]], @started.map(&:said)
+  end
+
+  def test_the_sources_are_the_channels_that_are_open
+    serve(2)
+    assert_equal @started.map(&:channel), @workers.sources
+    @started[0].close
+    @workers.tick
+    assert_equal [@started[1].channel], @workers.sources
   end
 end

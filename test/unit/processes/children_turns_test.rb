@@ -1,68 +1,74 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/children_case"
+require_relative "../support/workers/workers_case"
 
-# Tests the replacement of children one after the other.
+# Tests the replacement of workers one after the other.
 class ChildrenTurnsTest < Support::TestCase
-  include ChildrenCase
-
-  # Ends only when the test sends USR2. Does not read the messages of its parent.
-  SLOW = lambda do |channel|
-    Signal.trap("USR1") { channel.say(:leave) }
-    Signal.trap("USR2") { exit!(0) }
-    channel.say(:loaded)
-    channel.say(:ready)
-    sleep
-  end
+  include WorkersCase
 
   def test_the_second_child_that_asks_to_leave_waits_until_the_first_has_ended
-    keep(2, grace: 60) { @started.size < 2 ? SLOW : STEADY }
-    mind_until { @keeper.settled?(:ready) }
+    serve(2)
     first, second = @started
-    Process.kill("USR1", first.pid)
-    mind_until { first.leaving? }
-    Process.kill("USR1", second.pid)
-    assert second.channel.to_io.wait_readable(60)
-    3.times { @keeper.tick }
-    assert_equal [1, 2, 1], @started.map(&:number)
-    Process.kill("USR2", first.pid)
-    mind_until { second.leaving? }
-    assert_equal [1, 2, 1, 2], @started.map(&:number)
-    Process.kill("USR2", second.pid)
+    say(:leave, by: first)
+    be_ready(@started[2])
+    say(:leave, by: second)
+    3.times { @workers.tick }
+    assert_equal [1, 2, 1], numbers
+    let_end(first)
+    assert_equal [1, 2, 1, 2], numbers
+    be_ready(@started[3])
+    assert_equal [:retire], second.said
   end
 
   def test_all_children_are_renewed_slowly_and_never_two_at_once
-    keep(3) { STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    former = @started.dup
-    @keeper.renew_slowly
-    most = 0
-    mind_until { (most = [most, @started.count { |child| !gone?(child) }].max) && former.all? { |child| gone?(child) } }
-    assert_equal [1, 2, 3, 1, 2, 3], @started.map(&:number)
-    assert_equal 4, most
+    serve(3)
+    @workers.renew_slowly
+    @workers.tick
+    3.times do |turn|
+      assert_equal 4, @started.size - @started.count(&:over?)
+      be_ready(@started.last)
+      assert_equal [:retire], @started[turn].said
+      let_end(@started[turn])
+    end
+    assert_equal [1, 2, 3, 1, 2, 3], numbers
+    assert_equal %i[restart restart restart], @gone.map(&:cause)
   end
 
   def test_a_child_that_ends_before_its_turn_is_skipped
-    keep(3, grace: 60) { @started.size < 3 ? SLOW : STEADY }
-    mind_until { @keeper.settled?(:ready) }
-    first, second, third = @started
-    @keeper.renew_slowly
-    mind_until { first.leaving? }
-    Process.kill("KILL", second.pid)
-    mind_until { @started.size == 5 }
-    Process.kill("USR2", first.pid)
-    mind_until { third.leaving? }
-    assert_equal [1, 2, 3, 1, 2, 3], @started.map(&:number)
-    Process.kill("USR2", third.pid)
+    serve(3)
+    @workers.renew_slowly
+    @workers.tick
+    be_ready(@started[3])
+    let_end(@started[1], :die, "KILL")
+    be_ready(@started[4])
+    let_end(@started[0])
+    assert_equal [1, 2, 3, 1, 2, 3], numbers
+    be_ready(@started[5])
+    assert_equal [:retire], @started[2].said
   end
 
   def test_no_other_child_is_replaced_while_a_replacement_fails
-    keep(2, pause: 0.01) { @started.size < 2 ? STEADY : FAILING }
-    mind_until { @keeper.settled?(:ready) }
-    @keeper.renew_slowly
-    mind_until { @started.size == 5 }
-    assert_equal [1, 2, 1, 1, 1], @started.map(&:number)
-    @started.first(2).each { |child| assert_alive child }
+    serve(2)
+    @workers.renew_slowly
+    @workers.tick
+    2.times do |turn|
+      let_end(@started.last, :exit, 3)
+      pass_time(2**turn)
+    end
+    assert_equal [1, 2, 1, 1, 1], numbers
+    @started.first(2).each { |process| assert_serves process }
+  end
+
+  # The first cause counts.
+  def test_a_child_says_why_it_asks_to_leave
+    { max_requests: :max_requests, max_worker_age: :max_worker_age, max_worker_memory: :max_worker_memory,
+      signal: :signal, application: :application, crashed: :descriptors }.each do |word, cause|
+      serve(1)
+      say(word, :leave, by: @started.last)
+      assert_equal cause, child_of(@started[-2]).cause
+      @workers.renew
+      assert_equal cause, child_of(@started[-2]).cause
+    end
   end
 end

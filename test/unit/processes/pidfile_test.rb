@@ -4,7 +4,7 @@ require "minitest/mock"
 require "test_helper"
 require "socket"
 require "timeout"
-require "bontebok/processes/child"
+require "bontebok/processes/forked_process"
 require "bontebok/processes/pidfile"
 
 # Tests the pid file: its content, and which process may replace or remove the file.
@@ -98,7 +98,7 @@ class PidfileTest < Support::TestCase
     @pidfile.write
     Bontebok::Pidfile.keep(@path) do
       assert locked?
-      child = Bontebok::Child.fork(1) { sleep }
+      child = Bontebok::ForkedProcess.fork { sleep }
       Bontebok::Pidfile.disown
       eventually { !locked? }
       child.kill

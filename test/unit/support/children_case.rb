@@ -5,8 +5,8 @@ require "bontebok/processes/children"
 require "bontebok/log/log"
 require "bontebok/system/signal_queue"
 
-# Helpers for tests of Children, the class that keeps child processes running. Each child runs a lambda, its behaviour.
-# A behaviour gets the child's channel and returns the exit status.
+# Helpers for tests of Children and Generations with real processes. Each process runs a lambda, its behaviour. A
+# behaviour gets the child's channel and returns the exit status.
 module ChildrenCase
   # Waits until its parent sends a word (a message on the channel) other than :go.
   UNTIL_TOLD = ->(channel) { channel.to_io.wait_readable while (channel.hear - [:go]).empty? }
@@ -29,21 +29,12 @@ module ChildrenCase
   end
   LOADING = ->(_channel) { sleep }
   FAILING = ->(_channel) { 3 }
-  BRIEF = lambda do |channel|
+  # Says more words than one read returns, and ends.
+  TALKATIVE = lambda do |channel|
+    100.times { channel.say(:crashed) }
     channel.say(:loaded)
     channel.say(:ready)
     3
-  end
-  STUBBORN = lambda do |channel|
-    channel.say(:loaded)
-    channel.say(:ready)
-    sleep
-  end
-  FAILING_AT_THE_END = ->(channel) { STEADY.call(channel) + 3 }
-  # Asks to leave when the test sends USR1.
-  LEAVING = lambda do |channel|
-    Signal.trap("USR1") { channel.say(:leave) }
-    STEADY.call(channel)
   end
 
   # Runs the test with a clock that #pass_time can advance.
@@ -59,7 +50,6 @@ module ChildrenCase
     @former = Signal.trap("CHLD", "DEFAULT")
     @events = Bontebok::SignalQueue.new("CHLD")
     @started = []
-    @times = []
     @reader, @writer = IO.pipe
     @logged = +""
   end
@@ -77,10 +67,9 @@ module ChildrenCase
   def keep(count, pause: 1, grace: 600, **options)
     log = Bontebok::Log.new(@writer)
     options = { pause: pause, grace: grace, log: log, **options }
-    @keeper = Bontebok::Children.new("worker", count, **options) do |number|
+    @keeper = Bontebok::Children.new(count, **options) do |number|
       behaviour = yield(number)
-      @times << Bontebok::Clock.now
-      @started << Bontebok::Child.fork(number, to_close: [@events], &behaviour)
+      @started << Bontebok::ForkedProcess.fork(to_close: [@events], &behaviour)
       @started.last
     end
   end

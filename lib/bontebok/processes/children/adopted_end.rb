@@ -24,7 +24,7 @@ module Bontebok
       def describe
         return ["asked", nil] if @told && (@status.success? || @told == :kill_children)
 
-        [@status.signaled? ? "killed" : "crashed", Child.ending(@status)]
+        [@status.signaled? ? "killed" : "crashed", ForkedProcess.ending(@status)]
       end
     end
   end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../child"
+require_relative "../forked_process"
 require_relative "../pidfile"
 require_relative "../../sockets/departure"
 require_relative "../../system/deadline"
@@ -54,7 +54,7 @@ module Bontebok
         forget_deploy if @kept
         @log.info("stopping at once")
         @status = 0
-        @deadline = Deadline.new(Child::QUIT_SECONDS)
+        @deadline = Deadline.new(ForkedProcess::QUIT_SECONDS)
         @serving = false
         tick_service
       end
@@ -96,7 +96,7 @@ module Bontebok
       # In a deploy it begins again, because a process that ends here would end the server.
       def exit_seconds
         seconds = @kept || !@deadline ? @config.seconds(:graceful_timeout) : @deadline.left
-        [seconds, Child::KILL_SECONDS].max.to_f
+        [seconds, ForkedProcess::KILL_SECONDS].max.to_f
       end
     end
   end

@@ -102,7 +102,7 @@ module Bontebok
         PassedListeners.take(descriptions, descriptions.map { |one| copy(one.fetch("fd")) }).each(&:take_over)
       end
 
-      # [[state, Channel], ...]: see Children::Carrying.
+      # [[state, Channel], ...]: see Generations#carry.
       def masters
         @values.fetch("masters").map { |state, number| [state, Channel.copy(number)] }
       end

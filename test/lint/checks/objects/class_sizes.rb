@@ -9,7 +9,7 @@ module Lint
   class ClassSizes
     LINES = 250
     LISTED = {
-      **%w[Child Children Deploys Master SingleProcess Succession Supervisor].to_h do |name|
+      **%w[Deploys Master SingleProcess Succession Supervisor].to_h do |name|
         ["Bontebok::#{name}", "is rewritten"]
       end,
       "Bontebok::ConfigStyles::Pitchfork" => "a file for pitchfork may also have each directive of unicorn",

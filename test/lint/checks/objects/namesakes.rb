@@ -22,9 +22,6 @@ module Lint
       "Bontebok::ControlMessage::Invalid Bontebok::OptionTypes::Invalid" => EXCEPTION,
       "Bontebok::LogFormats::Json Bontebok::Status::Json" => OF_OWN_DIRECTORY,
       "Bontebok::LogFormats::Text Bontebok::OptionTypes::Text Bontebok::Status::Text" => OF_OWN_DIRECTORY,
-      "Bontebok::Child::Leaving Bontebok::Supervisor::Leaving" => "is rewritten",
-      "Bontebok::Child::State Bontebok::Supervisor::State" => "is rewritten",
-      "Bontebok::Children::Orders Bontebok::Supervisor::Orders" => "is rewritten",
       "Bontebok::SingleProcess::Commands Bontebok::Supervisor::Commands" => "is rewritten",
       "Bontebok::ConfigStyles::PumaObjects::Configuration Bontebok::Supervisor::Configuration" => "is rewritten",
       "Bontebok::SingleProcess::Service Bontebok::Supervisor::Service" => "is rewritten"

@@ -8,8 +8,7 @@ module Lint
   # module. Such a module is in one class only, and uses what the class has. The gem's own module is around all others.
   class WholeClasses
     LISTED = %w[
-      Child::Leaving Child::State Children::Carrying Children::Ends Children::Hung Children::Orders Children::Together
-      Children::Words MasterHooks MasterSteps SingleProcess::Commands SingleProcess::Ending
+      MasterHooks MasterSteps SingleProcess::Commands SingleProcess::Ending
       SingleProcess::InPlaceDeploy SingleProcess::Loading SingleProcess::Service Supervisor::Commands
       Supervisor::Configuration Supervisor::FirstStart Supervisor::Growth Supervisor::Leaving Supervisor::Orders
       Supervisor::Replacement Supervisor::Service

@@ -28,9 +28,9 @@ class AreasTest < Support::TestCase
   end
 
   def test_a_file_of_lib_runs_the_tests_of_its_area
-    chosen = selection("lib/bontebok/processes/child.rb")
+    chosen = selection("lib/bontebok/processes/forked_process.rb")
     assert_equal %w[integration lint unit], chosen.keys.sort
-    assert_includes chosen["unit"], "test/unit/processes/child_test.rb"
+    assert_includes chosen["unit"], "test/unit/processes/forked_process_test.rb"
     assert_includes chosen["integration"], "test/integration/replace/deploy_test.rb"
     refute_includes chosen["integration"], "test/integration/logs/log_test.rb"
   end
@@ -46,7 +46,7 @@ class AreasTest < Support::TestCase
   end
 
   def test_a_whole_group_includes_its_files
-    chosen = selection("lib/bontebok/workers/worker.rb", "lib/bontebok/processes/child.rb", "Gemfile")
+    chosen = selection("lib/bontebok/workers/worker.rb", "lib/bontebok/processes/forked_process.rb", "Gemfile")
     assert_equal ALL.sort, chosen.keys.sort
     assert_empty chosen.values.compact
   end
