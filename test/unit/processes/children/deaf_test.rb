@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/workers/workers_case"
+require_relative "../../support/workers/workers_case"
 
 # Tests workers that have closed their channel (the socket to their master) and still run.
 class ChildrenDeafTest < Support::TestCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/workers/workers_case"
+require_relative "../../support/workers/workers_case"
 
 # Tests workers that hang for longer than worker_timeout.
 class ChildrenStalledTest < Support::TestCase

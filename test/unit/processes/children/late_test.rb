@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/workers/workers_case"
+require_relative "../../support/workers/workers_case"
 
 # Tests workers that exceed a time limit, and how long the master may wait. The time while the master itself is frozen
 # does not count.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/workers/workers_case"
+require_relative "../../support/workers/workers_case"
 
 # Tests changes of the number of workers, words for all workers, time limits, and #kill.
 class ChildrenOrdersTest < Support::TestCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/workers/workers_case"
+require_relative "../../support/workers/workers_case"
 
 # Tests workers of a new generation, which serve together, and those whose number fails twice.
 class ChildrenTogetherTest < Support::TestCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/workers/workers_case"
+require_relative "../../support/workers/workers_case"
 
 # Tests the pauses between the starts of a worker that fails again and again.
 class ChildrenPausesTest < Support::TestCase

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/workers/workers_case"
+require_relative "../../support/workers/workers_case"
 
 # Tests the replacement of workers one after the other.
 class ChildrenTurnsTest < Support::TestCase
