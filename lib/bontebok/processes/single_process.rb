@@ -13,6 +13,7 @@ require_relative "../workers/heartbeat"
 require_relative "../workers/lanes"
 require_relative "../workers/release"
 require_relative "../log/log_files"
+require_relative "../system/loop"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
 require_relative "../workers/stats/this_server"
@@ -131,7 +132,7 @@ module Bontebok
       note_serving
       finish_deploy
       run_booted_hook
-      wait_for_events while @serving
+      loop_of_events.run { !@serving }
     end
 
     # The hook runs without the guard of MainThread. A thread that the hook starts would inherit the guard, and Timeout
@@ -146,25 +147,27 @@ module Bontebok
       Hooks::Worker.new(1, Process.pid)
     end
 
-    def wait_for_events
-      @heartbeat.look if @heartbeat.seconds&.zero?
-      @drain_delay.tick
-      tick_service
-      tick_control
-      sources = [@events, @lanes.request_limits, *@control&.sources, *@newcomers]
-      ready = MainThread.wait(sources, longest_wait) { |exception| @lanes.process.interrupted(exception) }
-      return time_is_over unless ready
-
-      @lanes.request_limits.tick if ready.include?(@lanes.request_limits)
-      take_commands
-      hear_newcomers
-      @events.take.each { |event| handle(event) }
+    def loop_of_events
+      Loop.new(@events) { |exception| @lanes.process.interrupted(exception) }.tap do |events|
+        mind_time(events)
+        events.watch { [@lanes.request_limits, *@control&.sources, *@newcomers] }
+        events.hear { @lanes.request_limits.tick if events.ready?(@lanes.request_limits) }
+        events.hear { take_commands }
+        events.hear { hear_newcomers }
+        events.on(*SIGNALS, :lanes_ended, :busy, :leave, :restart) { |event| handle(event) }
+      end
     end
 
-    # Seconds; nil: no limit.
-    def longest_wait
-      seconds = @lanes.detached.step || @deadline&.step || @departure&.step || @drain_delay.step
-      [seconds, @heartbeat.seconds, @service.step, control_step].compact.min
+    def mind_time(events)
+      events.tick { @heartbeat.tick }
+      events.look { @heartbeat.deadline }
+      events.at(@drain_delay)
+      events.tick { tick_service }
+      events.limit { @service.deadline }
+      events.tick { tick_control }
+      events.limit { control_deadline }
+      events.tick { tick_end }
+      events.limit { end_deadline }
     end
 
     def hear_lanes(event)

@@ -7,9 +7,14 @@ module Bontebok
   # died. Used by Worker, SingleProcess and ExitLimit. Not for a parent that waits for a child, because a
   # ForkedProcess has a deadline of its own.
   class Deadline
+    # For Clock.
+    attr_reader :time
+
     def initialize(seconds)
       @time = Clock.now + seconds
     end
+
+    def over? = left.zero?
 
     # The seconds that are left, at least 0.
     def left

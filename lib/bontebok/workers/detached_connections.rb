@@ -77,16 +77,16 @@ module Bontebok
       !ended
     end
 
-    # Seconds until #over? must be called; nil: it need not be called.
-    def step
-      @deadline.step if @waits
+    # The time until which #over? must be called again and again; nil: it need not be called.
+    def deadline
+      @deadline.time if @waits
     end
 
     # Whether the wait has ended: no connection is open and the hook has ended, or the time is over.
     def over?
       return false unless @waits
       return true if ended?(count = size)
-      return false unless @deadline.left.zero?
+      return false unless @deadline.over?
 
       @log.error("the hook #{DrainHook::NAME} has not ended within hijack_timeout") if @hook.running?
       @log.warn("closes #{count} hijacked connections and streams after hijack_timeout") if count.positive?

@@ -8,9 +8,12 @@ module Bontebok
   # thread keeps Ruby's lock, the main thread does not run.
   #
   # This costs a request no time. The lanes report only the first request after a rest (a time without requests). After
-  # this report, the main thread calls #look at each interval, until the lanes rest again. An idle worker is not woken.
+  # this report, the main thread calls #tick at each #deadline, until the lanes rest again. An idle worker is not woken.
   class Heartbeat
     INTERVAL = 1
+
+    # The time of the next #tick; nil: it need not be called. Other events of the main thread do not delay it.
+    attr_reader :deadline
 
     # lanes: the Lanes, which serve from now on. title: the WorkerTitle; nil: the title has no state. limit:
     # worker_timeout in seconds; 0: no limit. The interval is at most a quarter of the limit.
@@ -21,22 +24,23 @@ module Bontebok
       look
     end
 
-    # Seconds until #look must be called; nil: it need not be called. Other events of the main thread do not delay it.
-    def seconds
-      @due && [@due - Clock.now, 0].max
-    end
-
     # Called when the lanes have a request after a rest.
     def busy
-      @due = Clock.now + @interval
+      @deadline = Clock.now + @interval
       @title&.busy
     end
+
+    def tick
+      look if @deadline && @deadline <= Clock.now
+    end
+
+    private
 
     def look
       @lanes.beat
       return busy unless @lanes.rest
 
-      @due = nil
+      @deadline = nil
       @title&.idle
     end
   end

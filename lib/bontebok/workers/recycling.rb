@@ -4,9 +4,9 @@ require_relative "../system/clock"
 require_relative "../system/process_memory"
 
 module Bontebok
-  # Decides by max_worker_age and max_worker_memory when a worker must be replaced. The worker's main thread calls #wait
-  # and #reason while the lanes run. The limit on the number of requests is not here, because the lanes count the
-  # requests.
+  # Decides by max_worker_age and max_worker_memory when a worker must be replaced. The worker's main thread calls
+  # #reason at each #deadline while the lanes run. The limit on the number of requests is not here, because the lanes
+  # count the requests.
   class Recycling
     # Seconds between two checks of the memory. A worker that exceeds max_worker_memory from the start is replaced after
     # this time, not sooner.
@@ -23,11 +23,8 @@ module Bontebok
       watch_memory if @most.positive?
     end
 
-    # Seconds until #reason must be called; nil: it need not be called.
-    def wait
-      earliest = [@end, @look].compact.min
-      [earliest - @clock.now, 0].max if earliest
-    end
+    # The time of the next #reason; nil: it need not be called.
+    def deadline = [@end, @look].compact.min
 
     # Returns the reason to replace the worker, or nil: a word of Channel, and text for the log. Returns a reason only
     # once.

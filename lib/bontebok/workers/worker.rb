@@ -10,6 +10,7 @@ require_relative "heartbeat"
 require_relative "../config/hooks"
 require_relative "lanes"
 require_relative "../log/log_files"
+require_relative "../system/loop"
 require_relative "../system/main_thread"
 require_relative "parent"
 require_relative "../system/quiet_signals"
@@ -120,7 +121,7 @@ module Bontebok
         @lanes.start { note_ready }
         @serving = true
         @lanes.process.outlive { begin_to_obey(words) } until @parent && words.empty?
-        @lanes.process.outlive { wait_for_events } while @serving
+        @lanes.process.outlive { loop_of_events.run { !@serving } } while @serving
         @lanes.join unless @quit
         @life.over(@lanes.requests)
       end
@@ -142,34 +143,33 @@ module Bontebok
       obey(words.shift) while words.any?
     end
 
-    def wait_for_events
-      @heartbeat.look if @heartbeat.seconds&.zero?
-      sources = [@events, @lanes.request_limits, *([@parent] unless @deadline)]
-      ready = MainThread.wait(sources, wait_time) { |error| @lanes.process.interrupted(error) } or return time_is_over
-      events = @events.take
-      events << :late if ready.include?(@lanes.request_limits)
-      @parent.hear.each { |word| obey(word) } unless @deadline
-      events.each { |event| handle(event) }
+    def loop_of_events
+      Loop.new(@events) { |error| @lanes.process.interrupted(error) }.tap do |events|
+        mind_time(events)
+        events.watch { [@lanes.request_limits, *([@parent] unless @deadline)] }
+        events.hear { @parent.hear.each { |word| obey(word) } unless @deadline }
+        events.hear { @lanes.request_limits.tick if events.ready?(@lanes.request_limits) }
+        events.on(*SIGNALS, :lanes_ended, :busy, :max_requests, :leave) { |event| handle(event) }
+      end
     end
 
-    # Seconds that the main thread may wait; nil: no limit.
-    def wait_time = [@heartbeat.seconds, @lanes.detached.step, @deadline ? @deadline.step : @recycling.wait].compact.min
-
-    def time_is_over
-      return give_up if @deadline&.left&.zero?
-      return @serving = false if @lanes.detached.over?
-
-      reason = @recycling.reason and ask_to_leave(*reason)
+    def mind_time(events)
+      events.tick { @heartbeat.tick }
+      events.look { @heartbeat.deadline }
+      events.tick { @recycling.reason&.then { |reason| ask_to_leave(*reason) } }
+      events.look { @recycling.deadline }
+      events.tick { give_up if @deadline&.over? }
+      events.limit { @deadline&.time }
+      events.tick { @serving = false if @lanes.detached.over? }
+      events.limit { @lanes.detached.deadline }
     end
 
     def handle(event)
       word = @parent.word(event) and return obey(word)
-
       case event
       when :lanes_ended then @lanes.detached.wait? ? wait_for_detached : @serving = false
       when :busy then @heartbeat.busy
       when :max_requests then ask_to_leave(:max_requests, "max requests #{@lanes.request_limit} reached")
-      when :late then @lanes.request_limits.tick
       when :leave then ask_for(:application)
       when "TERM", "QUIT" then ask_to_leave(:signal, "SIG#{event}")
       end

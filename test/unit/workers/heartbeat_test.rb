@@ -30,34 +30,40 @@ class HeartbeatTest < Support::TestCase
 
   def test_the_heart_beats_until_the_lanes_rest
     heart = Bontebok::Heartbeat.new(@double, @double, 60)
-    assert_nil heart.seconds
+    assert_nil heart.deadline
     at(10) { heart.busy }
-    assert_equal 1, at(10) { heart.seconds }
+    assert_equal 11, heart.deadline
     @double.resting = false
-    3.times { at(11) { heart.look } }
-    assert_equal 1, at(11) { heart.seconds }
+    [11, 12, 13].each { |time| at(time) { heart.tick } }
+    assert_equal 14, heart.deadline
     @double.resting = true
-    heart.look
-    assert_nil heart.seconds
+    at(14) { heart.tick }
+    assert_nil heart.deadline
     assert_equal 5, @double.beats
     assert_equal %i[idle busy busy busy busy idle], @double.shown
   end
 
   # The main thread also wakes up for other events.
   def test_a_beat_is_due_at_a_fixed_time
-    heart = Bontebok::Heartbeat.new(@double, @double, 60)
-    at(10) { heart.busy }
-    assert_equal([0.5, 0, 0], [10.5, 11, 12].map { |time| at(time) { heart.seconds } })
+    @double.resting = false
+    heart = at(10) { Bontebok::Heartbeat.new(@double, @double, 60) }
+    assert_equal([1, 1, 2, 2], [10.5, 10.9, 11, 11.5].map { |time| beat_at(time, heart) })
   end
 
   def test_a_short_limit_makes_the_interval_shorter
     @double.resting = false
-    { 1.0 => 0.25, 0 => 1 }.each do |limit, interval|
-      at(10) { assert_in_delta interval, Bontebok::Heartbeat.new(@double, @double, limit).seconds }
+    { 1.0 => 10.25, 0 => 11 }.each do |limit, time|
+      at(10) { assert_in_delta time, Bontebok::Heartbeat.new(@double, @double, limit).deadline }
     end
   end
 
   private
+
+  # The number of beats after a tick at this time.
+  def beat_at(time, heart)
+    at(time) { heart.tick }
+    @double.beats
+  end
 
   def at(seconds, &)
     Bontebok::Clock.stub(:now, seconds, &)

@@ -15,33 +15,33 @@ class RecyclingTest < Support::TestCase
   end
 
   def test_a_worker_without_limits_never_leaves
-    at(0) { assert_nil recycling.wait }
+    assert_nil recycling.deadline
   end
 
   def test_a_worker_leaves_when_it_is_old_enough
     subject = recycling(max_worker_age: ["100"])
-    wait = at(0) { subject.wait }
-    assert_includes 75.0..100.0, wait
-    assert_nil(at(wait - 1) { subject.reason })
-    assert_equal([0, [:max_worker_age, "age"]], at(wait) { [subject.wait, subject.reason] })
-    assert_equal([nil, nil], at(wait + 1000) { [subject.wait, subject.reason] })
+    time = subject.deadline
+    assert_includes 75.0..100.0, time
+    assert_nil(at(time - 1) { subject.reason })
+    assert_equal([time, [:max_worker_age, "age"]], at(time) { [subject.deadline, subject.reason] })
+    assert_equal([nil, nil], at(time + 1000) { [subject.deadline, subject.reason] })
   end
 
   def test_workers_leave_at_different_ages
-    ages = Array.new(20) { recycling(max_worker_age: ["100"]).wait }
+    ages = Array.new(20) { recycling(max_worker_age: ["100"]).deadline }
     assert_operator ages.uniq.size, :>, 5
   end
 
   def test_a_worker_leaves_when_it_has_too_much_memory
     @memory.push(@memory.first, Bontebok::ProcessMemory.new(312 * MEGABYTE, 140 * MEGABYTE))
     subject = recycling(max_worker_memory: ["300M"])
-    assert_equal(10, at(0) { subject.wait })
+    assert_equal(10, subject.deadline)
     assert_nil(at(9) { subject.reason })
     assert_nil(at(10) { subject.reason })
-    assert_equal(7, at(13) { subject.wait })
+    assert_equal(20, subject.deadline)
     assert_nil(at(19) { subject.reason })
     assert_equal([:max_worker_memory, "memory 312 MB, PSS 140 MB"], at(20) { subject.reason })
-    assert_nil(at(20) { subject.wait })
+    assert_nil subject.deadline
   end
 
   def test_memory_of_exactly_the_limit_is_allowed
@@ -59,21 +59,21 @@ class RecyclingTest < Support::TestCase
   def test_the_limit_ends_when_the_system_stops_showing_the_memory
     @memory << nil
     subject = recycling(max_worker_memory: ["10M"])
-    assert_equal([nil, nil], at(10) { [subject.reason, subject.wait] })
+    assert_equal([nil, nil], at(10) { [subject.reason, subject.deadline] })
     assert_match(/max_worker_memory has no effect/, @warnings.join)
   end
 
   def test_the_limit_that_is_reached_first_counts
     subject = recycling(max_worker_memory: ["9M"], max_worker_age: ["1h"])
-    assert_equal(10, at(0) { subject.wait })
+    assert_equal(10, subject.deadline)
     assert_equal([:max_worker_memory, "memory 10 MB, PSS 5 MB"], at(10) { subject.reason })
-    assert_nil(at(10_000) { subject.wait })
+    assert_nil subject.deadline
   end
 
   def test_the_limit_has_no_effect_if_the_system_does_not_show_the_memory
     @memory = [nil]
     subject = recycling(max_worker_memory: ["9M"])
-    assert_nil(at(0) { subject.wait })
+    assert_nil subject.deadline
     assert_match(/max_worker_memory has no effect/, @warnings.join)
   end
 

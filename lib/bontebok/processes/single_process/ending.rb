@@ -59,11 +59,15 @@ module Bontebok
         tick_service
       end
 
-      def time_is_over
-        return @serving = !@lanes.detached.over? if @lanes.detached.step
-        return give_up if @deadline&.left&.zero?
+      def tick_end
+        return @serving = !@lanes.detached.over? if @lanes.detached.deadline
+        return give_up if @deadline&.over?
 
         tick_departure
+      end
+
+      def end_deadline
+        @lanes.detached.deadline || @deadline&.time || @departure&.deadline
       end
 
       # Ends the process before its requests are finished, with the exit status of the stop. In a deploy, the process is
