@@ -10,14 +10,13 @@ require_relative "forked_process"
 require_relative "../system/fork_guard"
 require_relative "../config/hooks"
 require_relative "../log/log_files"
+require_relative "../system/loop"
 require_relative "../system/main_thread"
-require_relative "master_hooks"
-require_relative "master_steps"
+require_relative "master/app_code"
 require_relative "../workers/out_of_band"
 require_relative "out_of_band_turns"
 require_relative "progress"
 require_relative "../system/quiet_signals"
-require_relative "../workers/release"
 require_relative "../system/signal_queue"
 require_relative "../workers/stats/this_server"
 require_relative "../workers/worker"
@@ -28,17 +27,13 @@ module Bontebok
   # supervisor sends. On TERM or QUIT from another process, the master only asks the supervisor to replace it. If the
   # supervisor dies, the workers finish their requests and the master ends.
   class Master
-    include MasterHooks
-    include MasterSteps
-
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
 
     # generation: the number of this master among the server's masters, from 1. workers: the number of its workers.
     # release: the Release, if the supervisor has loaded its application; nil: the master or each worker loads it.
-    # life_line: the
-    # LifeLine, or nil if the supervisor does not adopt the workers when this process dies. trial: the number of
-    # workers that must be ready before the former generation leaves; 0: there is none (see Worker). canary: at first,
-    # some of them serve beside the former ones.
+    # life_line: the LifeLine, or nil if the supervisor does not adopt the workers when this process dies. trial: the
+    # number of workers that must be ready before the former generation leaves; 0: there is none (see Worker). canary:
+    # at first, some of them serve beside the former ones.
     def initialize(config, listeners, generation:, workers:, channel:, log:, release: nil, life_line: nil, trial: 0,
                    canary: false)
       @config = config
@@ -51,7 +46,7 @@ module Bontebok
       @life_line = life_line
       @trial = trial
       @canary = canary
-      @progress = Progress.new(channel)
+      @code = AppCode.new(config, log, channel: channel, signals: SIGNALS, orphaned: method(:unlink_orphaned))
     end
 
     # Returns the exit status.
@@ -64,9 +59,9 @@ module Bontebok
                     generation: @generation)
       MainThread.guard do
         prepare
-        tick_workers
+        loop_of_events.run { @stopping && @workers.empty? }
       end
-      @failed ? 1 : 0
+      @progress.failed? ? 1 : 0
     rescue AppLoader::Failed, ThreadError => e
       @log.error(e.message, e.cause)
       1
@@ -75,50 +70,45 @@ module Bontebok
       1
     ensure
       ExitLimit.set(@config.seconds(:graceful_timeout), status: 1, log: @log)
-      attempt_hook(:after_stopped) if @booted
+      @code.attempt(:after_stopped) if @progress&.booted?
     end
 
     private
 
     def prepare
-      @release ||= load_release if @config[:preload]
+      @release ||= @code.load_release if @config[:preload]
       Collector.new.settle if @release
       @turns = OutOfBandTurns.new([@count, @config.workers].max) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
+      @stalled = @listeners.worker_links.stalled(@config.seconds(:worker_timeout))
       @workers = children
+      @progress = progress
       @ends = Children::EndNotes.new(@listeners.worker_links.totals, @generation)
-      begin_trial(together: !@canary) if @trial.positive?
     end
 
-    def load_release
-      guard_loading { MainThread.unguard { Release.load(@config, @log) } }
+    def children
+      Children.new("worker", @count, **seconds, stalled: @stalled, log: @log, ended: method(:note_end)) do |number|
+        @code.around_fork(number, @events, first: !@progress.loaded?) { fork_worker(number) }
+      end
     end
 
-    # Runs a block with code of the application, before any worker serves.
-    def guard_loading(&)
-      ChildLoading.guard(channel: @channel, signals: SIGNALS, log: @log, orphaned: method(:unlink_orphaned), &)
+    def progress
+      Progress.new(@workers, @channel, generation: @generation, trial: @trial, canary: @canary, log: @log,
+                                       silence: @config.seconds(:err_respawn_interval)) do |step|
+        step == :ready ? @code.attempt(:on_booted) : stop(:retire)
+      end
     end
 
+    # Called if the supervisor ends before any worker serves.
     def unlink_orphaned
       @listeners.take_over
       @listeners.unlink
     end
 
-    def children
-      Children.new(@count, **seconds, log: @log, ended: method(:note_end)) do |number|
-        run_before_fork(Hooks::Worker.new(number))
-        lend { Thread.pass } # an exception that is still pending would be lost in the fork
-        process = fork_worker(number)
-        attempt_hook(:after_worker_fork, Hooks::Worker.new(number, process.pid))
-        process
-      end
-    end
-
     def seconds
       boot = @config.boot_seconds
       { pause: @config.seconds(:err_respawn_interval), boot: boot.zero? ? Float::INFINITY : boot,
-        grace: @config.seconds(:graceful_timeout), hijack: @config.seconds(:hijack_timeout),
-        stalled: @listeners.worker_links.stalled(@config.seconds(:worker_timeout)) }
+        grace: @config.seconds(:graceful_timeout), hijack: @config.seconds(:hijack_timeout) }
     end
 
     def fork_worker(number)
@@ -126,7 +116,7 @@ module Bontebok
       ForkedProcess.fork(to_close: [@events]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
-                                        turns: @turns, life_line: @life_line, on_trial: @trial.positive?,
+                                        turns: @turns, life_line: @life_line, on_trial: @progress.trial?,
                                         together: @workers.together?).run(@release)
       end
     end
@@ -135,30 +125,27 @@ module Bontebok
       @listeners.worker_links.forget(child.pid)
       @ends.ended(child)
       @channel.say(:crashed) if child.staying? && child.reached?(:ready)
-      attempt_hook(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
+      @code.attempt(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
     end
 
-    def tick_workers
-      loop do
-        @workers.tick
-        tell_progress
-        dismiss_witness
-        break if @stopping && @workers.empty?
-
-        @workers.wait(@events, *(@channel unless @orphaned), until_then: @silent_at) do |exception|
-          MainThread.survive(exception, @log)
-        end
-        events = @events.take
-        @channel.hear.each { |word| obey(word) } unless @orphaned
-        events.each { |event| handle(event) }
+    # The loop takes the signals, reads the channel, and then handles the signals. If the supervisor ends a master that
+    # is not loaded, it writes the word to the channel and then sends TERM. So the master obeys the word before it
+    # handles this TERM.
+    def loop_of_events
+      Loop.new(@events) { |exception| MainThread.survive(exception, @log) }.tap do |events|
+        events.at(@workers)
+        events.look { @stalled.time if @stalled && @workers.any?(:ready) }
+        events.at(@progress)
+        events.watch(@workers)
+        events.watch { @orphaned ? [] : [@channel] }
+        events.hear { @channel.hear.each { |word| obey(word) } unless @orphaned }
+        events.on("TERM", "QUIT") { |signal| ask_to_leave(signal) }
       end
     end
 
-    # A terminal sends INT to every process of the group; a master ignores INT. If the supervisor ends a master that is
-    # not loaded, the supervisor writes the word to the channel and then sends TERM. #tick_workers takes the signals,
-    # reads the channel, and then handles the signals. So the master obeys the word before it handles this TERM.
-    def handle(signal)
-      return if @stopping || @parked || !%w[TERM QUIT].include?(signal)
+    # A terminal sends INT to every process of the group; a master ignores INT.
+    def ask_to_leave(signal)
+      return if @stopping || @progress.parked?
 
       @log.info("wants to be replaced: SIG#{signal}")
       @channel.say(:leave)
@@ -166,22 +153,30 @@ module Bontebok
 
     def obey(word)
       case word
-      when :go, :park then __send__(word)
+      when :go then @progress.go { @listeners.take_note }
+      when :park then park
       when :drain, :retire, :quit then stop(word)
-      when :serve then serve_again
+      when :serve then @progress.begin_again
       when :kill then @workers.kill
       when :reopen then reopen_logs
       when :announce, :recall then @listeners.worker_links.draining = word == :announce
-      when :renew, :renew_slowly, :more, :fewer then change_workers(word)
+      when :renew, :renew_slowly, :more, :fewer then @progress.change(word)
       when :closed then stop_orphaned
       end
+    end
+
+    # The workers retire. The application stays loaded.
+    def park
+      @ends.generation_ends(:park, @workers.size) unless @workers.empty?
+      @progress.park
     end
 
     # The master closes its copies of the listeners first. Only the workers then have copies, and they accept the queued
     # connections before they close the copies.
     def stop(how)
-      @ends.generation_ends(how, @workers.size) unless @stopping || @failed || @workers.empty?
+      @ends.generation_ends(how, @workers.size) unless @stopping || @progress.failed? || @workers.empty?
       @stopping = true
+      @progress.end
       ExitPriority.deadline = (Deadline.new(@config.seconds(:graceful_timeout)) if how == :retire)
       @listeners.close
       @workers.stop(how)
