@@ -4,7 +4,7 @@ require_relative "../system/clock"
 
 module Bontebok
   # The time from TERM to the stop (drain_delay). The server serves on, and shows its clients and load balancers that it
-  # will stop. Used by Supervisor and SingleProcess.
+  # will stop. Used by Stop.
   class DrainDelay
     # The time (Clock) at which #tick must be called; nil: it need not be called.
     attr_reader :deadline
@@ -50,11 +50,6 @@ module Bontebok
 
     def tick
       finish if @deadline && Clock.now >= @deadline
-    end
-
-    # The seconds that the next wait may take; nil: no limit.
-    def step
-      @deadline && (@deadline - Clock.now).clamp(0, Clock::STEP)
     end
 
     private

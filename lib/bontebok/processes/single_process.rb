@@ -1,43 +1,36 @@
 # frozen_string_literal: true
 
-require "io/wait"
-
-require_relative "../system/clock"
+require_relative "commands"
+require_relative "control/arrivals"
 require_relative "control/control"
 require_relative "control/hang_up"
-require_relative "drain_delay"
-require_relative "../system/exit_limit"
-require_relative "../system/fork_guard"
+require_relative "pidfile"
+require_relative "single_process/in_place_deploy"
+require_relative "single_process/load_watch"
+require_relative "single_process/process_exit"
+require_relative "single_process/serving"
+require_relative "start_lines"
+require_relative "state_report"
+require_relative "stop"
 require_relative "../config/hooks"
-require_relative "../workers/heartbeat"
-require_relative "../workers/lanes"
-require_relative "../workers/release"
 require_relative "../log/log_files"
+require_relative "../start_error"
+require_relative "../start_failure"
+require_relative "../system/clock"
+require_relative "../system/fork_guard"
 require_relative "../system/loop"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
+require_relative "../system/start_command"
+require_relative "../system/working_directory"
+require_relative "../workers/lanes"
+require_relative "../workers/release"
 require_relative "../workers/stats/this_server"
-require_relative "single_process/commands"
-require_relative "single_process/ending"
-require_relative "single_process/in_place_deploy"
-require_relative "single_process/loading"
-require_relative "single_process/service"
-require_relative "../start_error"
-require_relative "../start_failure"
-require_relative "start_lines"
 
 module Bontebok
   # The server with `-w 0`: supervisor, master and worker are one process, which never forks. The application may use
   # the terminal. This class is for debuggers, and for platforms that require a single process.
   class SingleProcess
-    include Control
-    include Commands
-    include Ending
-    include HangUp
-    include InPlaceDeploy
-    include Loading
-    include Service
-
     # TTIN and TTOU are not handled, because they belong to the terminal's job control.
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2].freeze
 
@@ -49,24 +42,20 @@ module Bontebok
       @log = log
       @service = service
       @release = release
-      @status = 1
-      @interrupted = false
-      @terminal = Terminal.new
       @began = Clock.now
+      make_parts
     end
 
-    # Returns the exit status: 0 only if a signal or the application told the process to end. Raises StartError.
+    # Returns the exit status (see ProcessExit). Raises StartError.
     def run
       status = run_to_end do
         prepare
         @config.account.assume
         @release ||= load_release
       end
-      while @kept
-        ended = execute_again
-        return ended if ended
-
-        ExitLimit.lift(@exit_limit)
+      while @deploy.under_way?
+        ended = @deploy.execute(@events) and return ended
+        @exit.lift
         status = run_to_end { take_back }
       end
       status
@@ -74,65 +63,93 @@ module Bontebok
 
     private
 
+    def make_parts
+      @commands = Commands.new(@log)
+      parts = { commands: @commands, log: @log }
+      arrivals = Arrivals.new(@log)
+      @deploy = InPlaceDeploy.new(@config, @listeners, @service, log: @log)
+      @report = StateReport.new(@service, @config, @listeners) { describe }
+      @stop = Stop.new(@config, @listeners, **parts, arrivals: arrivals, report: @report,
+                                                     drains: Stop.drains?(ENV)) { |how| drain(how) }
+      @control = Control.new(@config, @listeners, **parts, arrivals: arrivals, stop: @stop) { show }
+      @hang_up = HangUp.new(@config, **parts, stop: @stop, again: -> { @events.push("HUP") }) { reopen }
+      @exit = ProcessExit.new(@config, @stop, @deploy, log: @log) { unlink }
+      obey_users
+    end
+
     # The block prepares the process to serve.
     def run_to_end
-      note_restart_file
+      @deploy.note_restart_file
       yield
       MainThread.guard { serve }
-      @log.info("stopped") unless @kept
-      @status
+      @log.info("stopped") unless @deploy.under_way?
+      @exit.status
     rescue AppLoader::Failed => e
       @log.error(e.message, e.cause)
-      @status
+      @exit.status
     rescue ThreadError => e
       raise StartError, "no room for threads: #{e.message}"
     ensure
-      close_control
-      @listeners.unlink
-      limit_exit
+      unlink
+      @exit.limit(@serving&.deadline)
       @config.hooks.attempt(:after_stopped, log: @log) if @lanes
     end
 
     def prepare
       Process.setproctitle("bontebok")
-      inherit_commands
       ForkGuard.install do
-        [@listeners, StartFailure, Pidfile, @log, *@control, *@newcomers, *@starting_client, *@waiting_client]
-          .each(&:disown)
+        [@listeners, StartFailure, Pidfile, @log, *@control.descriptors, *@deploy.client].each(&:disown)
       end
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) if StartCommand.noted?
       @listeners.bind
       ThisServer.is(links: @listeners.worker_links, config: @config, mode: "single", pid: Process.pid, generation: 1)
-      announce(@drains)
-      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
+      @stop.announce
     end
 
-    # Only opens the logs again, because there are no workers to replace.
-    def reopen
-      @service.reload
-      LogFiles.renew(@config, @log)
-      @lanes&.reopen_logs
-      @log.info("log files are opened again")
+    def obey_users
+      @commands.on("TERM", "QUIT") { @deploy.under_way? ? cancel_deploy : @stop.begin(ready: !@serving.nil?) }
+      @commands.on("INT") { stop_at_once }
+      @commands.on("USR1") { reopen }
+      @deploy.connect(@commands, @stop, @control, ready: -> { !@serving.nil? }) { @serving.finish(:retire) }
+      @commands.answer("reopen") do |_, client|
+        reopen
+        client.finish(0, "the log files are opened again")
+      end
+    end
+
+    def load_release
+      watch = LoadWatch.new(@events, SIGNALS, @commands, @hang_up, @report) { end_while_loading }
+      watch.run { Release.load(@config, @log) }
+    end
+
+    def end_while_loading
+      @log.info("stopped")
+    ensure
+      @exit.now(0)
     end
 
     def serve
-      watch_restart_file
+      @deploy.watch_restart_file { @events.push(:restart) }
       @config.account.act { @listeners.listen }
-      @lanes = Lanes.new(@config, @listeners, @release, worker: itself_for_hooks, log: @log, events: @events)
+      @lanes = Lanes.new(@config, @listeners, @release, worker: Hooks::Worker.new(1, Process.pid), log: @log,
+                                                        events: @events)
       @lanes.start
-      @heartbeat = Heartbeat.new(@lanes, nil, 0)
+      @serving = Serving.new(@lanes, @config.seconds(:graceful_timeout))
+      note_start
+      run_booted_hook
+      loop_of_events.run { @serving.over? }
+    end
+
+    def note_start
       StartLines.write(@log, @config, @listeners)
-      open_control
+      @control.open
       @listeners.own
       StartLines.write_ready(@log, @config, @listeners, @began)
       StartFailure.close
       @log.dismiss_witness
-      @serving = true
-      note_serving
-      finish_deploy
-      run_booted_hook
-      loop_of_events.run { !@serving }
+      @deploy.note_serving
+      @control.finish_deploy
     end
 
     # The hook runs without the guard of MainThread. A thread that the hook starts would inherit the guard, and Timeout
@@ -143,49 +160,91 @@ module Bontebok
       @lanes.process.interrupted(e)
     end
 
-    def itself_for_hooks
-      Hooks::Worker.new(1, Process.pid)
-    end
-
+    # The event :max_requests is ignored, because no other process could replace this process.
     def loop_of_events
       Loop.new(@events) { |exception| @lanes.process.interrupted(exception) }.tap do |events|
-        mind_time(events)
-        events.watch { [@lanes.request_limits, *@control&.sources, *@newcomers] }
-        events.hear { @lanes.request_limits.tick if events.ready?(@lanes.request_limits) }
-        events.hear { take_commands }
-        events.hear { hear_newcomers }
-        events.on(*SIGNALS, :lanes_ended, :busy, :leave, :restart) { |event| handle(event) }
+        @serving.connect(events, late: method(:give_up))
+        [@stop, @report].each { |part| events.at(part) }
+        @control.connect(events)
+        events.on(:leave) { @deploy.under_way? ? cancel_deploy : @stop.leave(failed: @lanes.process.failed?) }
+        @commands.connect(events)
       end
     end
 
-    def mind_time(events)
-      events.tick { @heartbeat.tick }
-      events.look { @heartbeat.deadline }
-      events.at(@drain_delay)
-      events.tick { tick_service }
-      events.limit { @service.deadline }
-      events.tick { tick_control }
-      events.limit { control_deadline }
-      events.tick { tick_end }
-      events.limit { end_deadline }
+    # Only opens the logs again, because there are no workers to replace.
+    def reopen
+      @service.reload
+      LogFiles.renew(@config, @log)
+      @lanes&.reopen_logs
+      @log.info("log files are opened again")
     end
 
-    def hear_lanes(event)
-      event == :busy ? @heartbeat.busy : @serving = @lanes.detached.wait?
+    # Also before the process serves: after a deploy, the sockets have files already.
+    def unlink
+      @control.close
+      @listeners.unlink
     end
 
-    # The event :max_requests is ignored, because no other process could replace this process.
-    def handle(event)
-      case event
-      when :lanes_ended, :busy then hear_lanes(event)
-      when "TERM", "QUIT" then stop_gracefully
-      when :leave then leave(@lanes.process.failed? ? 1 : 0)
-      when "INT" then stop_at_once
-      when "HUP" then hang_up
-      when "USR1" then reopen
-      when "USR2" then deploy("SIGUSR2")
-      when :restart then deploy("#{@config[:restart_file]} has changed")
+    # how: :drain or :retire.
+    def drain(how)
+      @stop.end(how)
+      @log.info("stopping")
+      @serving.finish(how)
+    end
+
+    def stop_at_once
+      @deploy.cancel
+      @log.info("stopping at once")
+      @stop.how = :quit
+      @serving.cut
+      @report.tick
+    end
+
+    def cancel_deploy
+      @deploy.cancel
+      @log.info("stopping")
+    end
+
+    # Ends the process before its requests are finished, with the exit status of the stop. In a deploy, the process is
+    # executed again, or serves on beside these requests.
+    def give_up
+      @log.error("requests were not finished in time")
+    ensure
+      status = @deploy.under_way? ? @deploy.execute(@events) : @exit.status
+      @exit.now(status) if status
+      @serving.leave
+    end
+
+    def take_back
+      @events = SignalQueue.new(*SIGNALS)
+      @listeners = @deploy.take_back
+      [@stop, @report, @control, @deploy].each { |part| part.configure(@config, @listeners) }
+      @listeners.bind
+      @stop.announce
+      @stop.how = nil
+      @began = Clock.now
+    end
+
+    # For the service manager: see StateReport.
+    def describe
+      if @deploy.under_way? then [:reloading, "the process is executed again when its requests are finished"]
+      elsif @stop.begun? then [:stopping, "stopping: requests are finished"]
+      elsif @serving && !@serving.over? then [:serving, "one process serves"]
+      else [:starting, "starting: the application is loaded"]
       end
+    end
+
+    # For the commands `status` and `watch`.
+    def show
+      @lanes&.count_gc
+      { generation: 1, workers: 0, state: state, mode: "single" }
+    end
+
+    def state
+      return "deploying" if @deploy.under_way?
+      return "stopping" if @stop.begun?
+
+      @stop.drains? ? "draining" : "serving"
     end
   end
 end

@@ -2,26 +2,29 @@
 
 require_relative "adopted_workers"
 require_relative "../sockets/channel"
+require_relative "commands"
+require_relative "control/arrivals"
 require_relative "control/control"
 require_relative "control/hang_up"
-require_relative "drain_delay"
+require_relative "deploys"
 require_relative "../system/exit_fence"
 require_relative "../system/exit_limit"
 require_relative "../system/fork_guard"
 require_relative "life_line"
 require_relative "../log/log_files"
+require_relative "../system/loop"
 require_relative "../system/main_thread"
 require_relative "../system/signal_queue"
 require_relative "../start_failure"
-require_relative "supervisor/commands"
-require_relative "deploys"
+require_relative "state_report"
+require_relative "stop"
+require_relative "supervisor/answers"
 require_relative "supervisor/configuration"
 require_relative "supervisor/first_start"
 require_relative "supervisor/growth"
-require_relative "supervisor/leaving"
 require_relative "supervisor/orders"
+require_relative "supervisor/renewal"
 require_relative "supervisor/replacement"
-require_relative "supervisor/service"
 require_relative "../system/working_directory"
 
 module Bontebok
@@ -29,16 +32,12 @@ module Bontebok
   # the masters. It never loads the application and serves no requests, so little can make it fail. Under rackup, the
   # process has loaded the application before it becomes the supervisor, and every master inherits this application.
   class Supervisor
-    include Control
-    include Commands
+    include Answers
     include Configuration
     include FirstStart
     include Growth
-    include HangUp
-    include Leaving
     include Orders
     include Replacement
-    include Service
 
     SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
 
@@ -54,7 +53,6 @@ module Bontebok
       @serving = Generation::Setup.new(1, VERSION, config, listeners)
       @last_generation = 0
       @seen = {}
-      @terminal = Terminal.new
       begin_start
     end
 
@@ -68,13 +66,13 @@ module Bontebok
 
     # Keeps the server running. Returns the exit status; raises StartError.
     def work
-      MainThread.guard { tick_masters }
+      MainThread.guard { loop_of_events.run { @stop.ends? && @masters.empty? && @adopted.empty? } }
       raise @error if @error
 
       @log.info("stopped") unless @failed
       @failed ? 1 : 0
     ensure
-      close_control
+      @control.close
     end
 
     private
@@ -82,74 +80,79 @@ module Bontebok
     def prepare
       Process.setproctitle("bontebok supervisor")
       Channel.log = @log
-      inherit_commands
+      make_parts
       ForkGuard.install do
-        [@listeners, Channel, StartFailure, Pidfile, @log, *@life_line, *@control, *@newcomers].each(&:disown)
+        [@listeners, Channel, StartFailure, Pidfile, @log, *@life_line, *@control.descriptors].each(&:disown)
       end
       @events = SignalQueue.new(*SIGNALS)
       @listeners.bind
-      @drain_delay = DrainDelay.new(@config.seconds(:drain_delay), method(:announce), log: @log) { leave }
       prepare_to_adopt
       @masters = generations
-      announce(@drains) if @drains
+      @stop.announce if @stop.drains?
       @directory = WorkingDirectory.keep
       StartCommand.enter(@directory) unless @release
       watch_restart_file
+    end
+
+    # Raises UsageError.
+    def make_parts
+      @commands = Commands.new(@log)
+      @arrivals = Arrivals.new(@log)
+      @renewal = Renewal.new { @listeners.worker_links.serving }
+      @report = StateReport.new(@service, @config, @listeners, alive: -> { alive? }) { describe }
+      parts = { commands: @commands, log: @log }
+      @stop = Stop.new(@config, @listeners, **parts, arrivals: @arrivals, report: @report,
+                                                     drains: @drains || Stop.drains?(ENV),
+                                                     announce: ->(drains) { announce(drains) }) { |how| stop(how) }
+      @control = Control.new(@config, @listeners, **parts, arrivals: @arrivals, stop: @stop) { server_status }
+      @hang_up = HangUp.new(@config, **parts, stop: @stop, again: -> { @events.push("HUP") }) { reopen }
+      answer_commands
+      obey_signals
     end
 
     # The supervisor adopts the workers of a dead master, and waits for any child to reap them, but not under rackup:
     # this wait could also reap a child that the application waits for.
     def prepare_to_adopt
       @life_line ||= LifeLine.new if !@release && Core.adopt_orphans
-      @adopted = AdoptedWorkers.new(@listeners.worker_links, @config, log: @log, forked: method(:forked?))
+      @adopted = AdoptedWorkers.new(@listeners.worker_links, @config, log: @log, forked: ->(pid) { forked?(pid) })
     end
 
-    def tick_masters
-      loop do
-        @masters.tick
-        tick_adopted
-        follow_start
-        tick_growth
-        @drain_delay.tick
-        tick_service
-        tick_control
-        tick_departure
-        break if @stopping && @masters.empty? && @adopted.empty?
-
-        wait_for_events
-        @deploys.hear
-        judge_trial
-        take_commands
-        hear_newcomers
-        @events.take.each { |signal| handle(signal) }
+    def loop_of_events
+      Loop.new(@events) { |exception| MainThread.survive(exception, @log) }.tap do |events|
+        mind_time(events)
+        [@masters, @deploys].each { |part| events.watch(part) }
+        events.watch { @trial ? @trial.sources : [] }
+        events.hear { @deploys.hear }
+        @control.connect(events)
+        @commands.connect(events)
       end
     end
 
-    def wait_for_events
-      sources = [@events, *@masters.sources, *@control&.sources, *@newcomers, *@deploys.sources, *@trial&.sources]
-      MainThread.wait(sources, seconds_to_wait) do |exception|
-        MainThread.survive(exception, @log)
-      end
-    end
-
-    def seconds_to_wait
-      time = [@masters.deadline, next_deadline, (Clock.now + Clock::STEP if Channel.full?)].compact.min
-      time && (time - Clock.now).clamp(0, Clock::STEP)
+    def mind_time(events)
+      events.at(@masters)
+      events.tick { tick_adopted }
+      events.limit { @adopted.deadline }
+      events.tick { follow_start }
+      events.tick { tick_growth }
+      events.limit { growth_deadline }
+      [@renewal, @stop, @report].each { |part| events.at(part) }
+      events.tick { judge_trial }
+      events.limit { @trial&.deadline }
+      events.limit { Clock.now + Clock::STEP if Channel.full? } # the words that wait are sent again
     end
 
     def generations
       @deploys = Deploys.new(@serving, @last_generation, log: @log, release: @release, life_line: @life_line,
-                                                         descriptors: method(:own_descriptors),
-                                                         announces: -> { @drains || @drain_delay.begun? },
-                                                         effect: method(:follow), ended: -> { @adopted.take },
-                                                         control: -> { @control&.path })
+                                                         descriptors: -> { own_descriptors },
+                                                         announces: -> { @stop.announced? },
+                                                         effect: ->(generation) { follow(generation) },
+                                                         ended: -> { @adopted.take }, control: -> { @control.path })
       @deploys.generations = Generations.new(@deploys, @config, @workers_at_start, @log)
     end
 
     # What a forked process must close.
     def own_descriptors
-      [@events, StartFailure, *@control, *@newcomers, *@life_line, @deploys, *@trial, *@listeners.other,
-       *@starting_client]
+      [@events, StartFailure, *@control.descriptors, *@life_line, @deploys, *@trial, *@listeners.other]
     end
 
     # A generation takes effect: the rest of the supervisor follows.
@@ -162,7 +165,7 @@ module Bontebok
 
     def deploy(reason, **order)
       @service.reload
-      return @log.info("#{reason}: the server stops already") if @stopping || @departure
+      return @log.info("#{reason}: the server stops already") if @stop.ends? || @stop.leaves?
       return @log.info("#{reason}: the server still starts") if @steps.any?
       return @log.error("#{reason}: #{Deploys::LOADED}") if @release
 
@@ -170,22 +173,24 @@ module Bontebok
       @deploys.deploy(**order)
     end
 
-    def tick_adopted
-      @adopted.kill_late_ones
-      @adopted.keep(@masters.whole? ? 0 : @masters.workers) unless @stopping
+    def obey_signals
+      @commands.on("TERM", "QUIT") { @stop.begin(ready: @steps.empty?) }
+      @commands.on("INT") { interrupt }
+      @commands.on("USR1") { renew_workers(:renew_slowly, "are replaced one after the other") }
+      @commands.on("USR2") { |signal| deploy("SIG#{signal}") }
+      @commands.on("TTIN", "TTOU") { |signal| count_workers(signal) }
+      @commands.on("CHLD") { wait_for_orphans }
+      @commands.on(:restart) { deploy("#{@config[:restart_file]} has changed") }
     end
 
-    def handle(signal)
-      case signal
-      when "TERM", "QUIT" then @drain_delay.begin(ready: @steps.empty?)
-      when "INT" then interrupt
-      when "HUP" then hang_up
-      when "USR1" then renew_workers(:renew_slowly, "are replaced one after the other")
-      when "USR2" then deploy("SIGUSR2")
-      when "TTIN", "TTOU" then count_workers(signal)
-      when "CHLD" then wait_for_orphans
-      when :restart then deploy("#{@config[:restart_file]} has changed")
-      end
+    def tick_adopted
+      @adopted.kill_late_ones
+      @adopted.keep(@masters.whole? ? 0 : @masters.workers) unless @stop.ends?
+    end
+
+    # The masters tell workers that are not on the supervisor's scoreboard (see Successor#worker_links).
+    def announce(drains)
+      @masters.tell(drains ? :announce : :recall)
     end
 
     # Reaps all ended children. The kernel makes the supervisor the parent of processes without a parent: workers of a
@@ -205,11 +210,10 @@ module Bontebok
     # Stops the server. how: :drain, :retire or :quit. Closes the supervisor's copies of the listeners and unlinks the
     # unix sockets. During a stop, only the first :quit has an effect.
     def stop(how)
-      return if [how, :quit].include?(@stopping)
+      return if [how, :quit].include?(@stop.how)
 
-      announce_end
+      @stop.end(how)
       @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
-      @stopping = how
       @deploys.discard("the server stops")
       end_trial("the server stops") if @trial
       @listeners.close
@@ -218,7 +222,7 @@ module Bontebok
 
     # On the second INT, the master kills its workers at once, and the supervisor kills the adopted workers.
     def interrupt
-      return stop(:quit) unless @stopping == :quit
+      return stop(:quit) unless @stop.how == :quit
 
       @log.warn("stopping with SIGKILL")
       [@masters, @adopted].each { |children| children.stop(:kill_children) }
@@ -228,8 +232,41 @@ module Bontebok
     # for them. If INT has begun the stop, another INT does not change the exit status.
     def limit_exit
       status = @failed || @error ? 1 : 0
-      Signal.trap("INT", @stopping == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")
+      Signal.trap("INT", @stop&.how == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")
       ExitLimit.set(@config.seconds(:graceful_timeout), status: status, log: @log)
+    end
+
+    # ---- for the service manager ----
+
+    # Returns the state (see ServiceReport), and the state in words.
+    def describe
+      return [:stopping, "stopping: requests are finished"] if @stop.begun?
+      return [:starting, "starting: the application is loaded"] if @steps.any?
+
+      deploying = @masters.under_way.any?
+      workers = @masters.workers
+      notes = ["generation #{@deploys.serving.number} serves with #{workers} worker#{'s' unless workers == 1}",
+               ("a new master starts" if deploying), ("workers are replaced" if @renewal.under_way?),
+               ("draining" if @stop.drains?)]
+      # A replacement of a dead master is not a deploy.
+      reloading = (deploying && @masters.whole?) || @renewal.under_way?
+      [reloading ? :reloading : :serving, notes.compact.join("; ")]
+    end
+
+    def serving_workers = @listeners.worker_links.serving
+
+    # True if a master answers (or the adopted workers of a dead master serve), and a worker runs, as far as the
+    # supervisor can see the workers.
+    def alive?
+      return false unless @masters.answering? || !@adopted.empty?
+
+      separate? || @listeners.worker_links.moving?(@config.seconds(:worker_timeout))
+    end
+
+    # True if the workers of the serving master can be on a scoreboard of their own (see Successor).
+    def separate?
+      executed = @deploys.serving.number > 1 && !@release
+      @deploys.serving.version != VERSION || (executed && @listeners.worker_links.descriptors.empty?)
     end
   end
 end

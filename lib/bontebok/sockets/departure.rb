@@ -54,14 +54,9 @@ module Bontebok
       @steps.empty?
     end
 
-    # The time of the next call of #over?.
+    # The time of the next call of #over?; nil: all addresses are left.
     def deadline
       @steps.map(&:deadline).min
-    end
-
-    # Seconds until #deadline; nil: all addresses are left.
-    def step
-      deadline&.then { |time| [time - Clock.now, 0].max }
     end
 
     private

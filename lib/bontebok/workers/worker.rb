@@ -158,7 +158,7 @@ module Bontebok
       events.look { @heartbeat.deadline }
       events.tick { @recycling.reason&.then { |reason| ask_to_leave(*reason) } }
       events.look { @recycling.deadline }
-      events.tick { give_up if @deadline&.over? }
+      events.tick { give_up if @serving && @deadline&.over? }
       events.limit { @deadline&.time }
       events.tick { @serving = false if @lanes.detached.over? }
       events.limit { @lanes.detached.deadline }

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "bontebok/processes/control/control"
+require "bontebok/processes/stop"
 require "bontebok/processes/successor"
 require "bontebok/sockets/passed_listeners"
 require "bontebok/sockets/shared/totals"
@@ -12,7 +13,6 @@ class PassedVariablesTest < Minitest::Test
   NUMBERS = ["", "x", "1", "-1", "1000000", "4,4", "9" * 30, "9" * 100_000, "99999999999999999999,1", "\xff\xfe"].freeze
   TEXTS = [*NUMBERS, "null", "{}", '"x"', "[1]", "[[]]", "[{}]", '[{"fd":4}]', '[{"fd":"x","address":"80"}]',
            '[{"fd":1e30,"address":"80"}]', '[{"fd":1000000,"address":"80"}]', "[" * 100_000].freeze
-  CONTROL = Object.new.extend(Bontebok::Control)
 
   def test_wrong_listeners
     TEXTS.each do |text|
@@ -42,7 +42,7 @@ class PassedVariablesTest < Minitest::Test
 
   def test_a_wrong_descriptor_of_a_command
     TEXTS.each do |text|
-      assert_wrong(Bontebok::Control::CLIENT, text) { |env| with_env(env) { CONTROL.send(:inherit_commands) } }
+      assert_wrong(Bontebok::Control::CLIENT, text) { |env| Bontebok::Control.inherit(env) }
     end
   end
 
@@ -54,7 +54,7 @@ class PassedVariablesTest < Minitest::Test
 
   def test_a_wrong_state_of_the_command_drain
     ["", "0", "yes"].each do |text|
-      assert_wrong(Bontebok::Control::DRAINS, text) { |env| with_env(env) { CONTROL.send(:inherit_commands) } }
+      assert_wrong(Bontebok::Stop::DRAINS, text) { |env| Bontebok::Stop.drains?(env) }
     end
   end
 
@@ -72,13 +72,6 @@ class PassedVariablesTest < Minitest::Test
     env = { name => text }
     error = assert_raises(Bontebok::UsageError, text[0, 50]) { yield env }
     assert_operator error.message, :start_with?, "#{name} wants "
-  end
-
-  def with_env(env)
-    env.each { |name, value| ENV[name] = value }
-    yield
-  ensure
-    env.each_key { |name| ENV.delete(name) }
   end
 
   # The descriptor of a socket. The code that inherits the socket closes it.

@@ -1,69 +1,94 @@
 # frozen_string_literal: true
 
+require_relative "../../config/option_types"
+require_relative "../../sockets/control/control_client"
 require_relative "../../sockets/control/control_socket"
-require_relative "../../sockets/control/newcomer"
-require_relative "../../system/clock"
 require_relative "../../sockets/passed_variable"
+require_relative "../../start_error"
+require_relative "../../system/clock"
 require_relative "../../version"
 require_relative "watch_answer"
 
 module Bontebok
-  # Obeys the commands of `bontebok deploy`, `bontebok status` and so on. A command arrives on the control socket (see
-  # ControlMessage). Exit statuses: 0 done, 1 failed, 2 wrong request, 3 busy with another deploy. Supervisor and
-  # SingleProcess include this module. They have #obey_command, #stops?, #ends? and #server_status.
-  module Control
-    BUSY = 3
-    # Environment variables that a process with `-w 0` sets for the program that it executes in its place
-    # (InPlaceDeploy): the descriptor of a command that waits for this program, and whether the command `drain` was
-    # given.
+  # The control socket of a server: takes the commands that Commands obeys, and answers those about the server itself.
+  # Also the servers that ask for the listeners there (Arrivals). Used by Supervisor and SingleProcess.
+  class Control
+    # Environment variable that a process with `-w 0` sets for the program that it executes in its place
+    # (SingleProcess::InPlaceDeploy): the descriptor of a command that waits for this program.
     CLIENT = "BONTEBOK_CLIENT"
-    DRAINS = "BONTEBOK_DRAINS"
-    STOPS = "the server stops"
     # Seconds until the control socket is tried again. Another server has it, which may be about to end.
     TRY_AGAIN = 2
-    private_constant :STOPS, :TRY_AGAIN
+    private_constant :TRY_AGAIN
 
-    private
-
-    def open_control
-      path = @config[:control]
-      return @control_due = nil if OptionTypes::ControlPath.unset?(path)
-
-      taken = File.socket?(path)
-      @control = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
-      @control_due = nil
-      @log.info("takes commands at #{path}")
-    rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
-      @log.warn("no commands are taken: #{e.message}") unless @control_due
-      @control_due = (Clock.now + TRY_AGAIN if taken || File.socket?(path))
-    end
-
-    def tick_control
-      open_control if @control_due && Clock.now >= @control_due
-    end
-
-    # The time at which #tick_control and #take_commands must be called; nil: none.
-    def control_deadline
-      [@control&.deadline, @control_due].compact.min
-    end
-
-    # Seconds until then; nil: no limit.
-    def control_step
-      control_deadline&.then { |time| [time - Clock.now, 0].max }
-    end
-
-    # Takes what the former program has left. Called before the process forks or loads the application. Raises
-    # UsageError.
-    def inherit_commands
-      @drains ||= PassedVariable.read(ENV, DRAINS, "1") { |text| text == "1" || raise(ArgumentError) } || false
-      @starting_client = PassedVariable.read(ENV, CLIENT, "the descriptor of a command") do |text|
+    # Takes the client that the former program has left; nil: none. Called before the process forks or loads the
+    # application. Raises UsageError.
+    def self.inherit(env)
+      PassedVariable.read(env, CLIENT, "the descriptor of a command") do |text|
         ControlClient.new(UNIXSocket.for_fd(PassedVariable.descriptor(text)))
       end
     end
 
+    # The block returns what only this kind of server shows of itself. All values are JSON.
+    def initialize(config, listeners, commands:, arrivals:, stop:, log:, &status)
+      @config = config
+      @listeners = listeners
+      @commands = commands
+      @arrivals = arrivals
+      @stop = stop
+      @log = log
+      @status = status
+      @client = Control.inherit(ENV)
+      answer_commands
+    end
+
+    # Takes the configuration and the listeners of a generation that takes effect. #move follows.
+    def configure(config, listeners)
+      @config = config
+      @listeners = listeners
+    end
+
+    def move
+      return if @config[:control] == path
+
+      close
+      open
+    end
+
+    # Of the open socket; nil: none is open.
+    def path = @socket&.path
+
+    # The UnixListener of the socket, or nil.
+    def listener = @socket&.listener
+
+    # listener: the former program of this process has passed it.
+    def take(listener)
+      @socket = ControlSocket.new(listener.address.path, uid: @config.account.uid, listener: listener)
+    end
+
+    def open
+      path = @config[:control]
+      return @due = nil if OptionTypes::ControlPath.unset?(path)
+
+      taken = File.socket?(path)
+      @socket = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
+      @due = nil
+      @log.info("takes commands at #{path}")
+    rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
+      @log.warn("no commands are taken: #{e.message}") unless @due
+      @due = (Clock.now + TRY_AGAIN if taken || File.socket?(path))
+    end
+
+    def close
+      @socket&.close
+      @socket = @due = nil
+    end
+
+    # Returns the client. It belongs to the caller from now on.
+    def release(client) = @socket.release(client)
+
     # Called when the server serves.
     def finish_deploy
-      @starting_client&.finish(0, "the new code serves")
+      @client&.finish(0, "the new code serves")
     end
 
     # True if this server may start while another one serves. Then it takes over the control socket when it is ready.
@@ -71,103 +96,48 @@ module Bontebok
       @config[:reuse_port] || @listeners.start_server
     end
 
-    def close_control
-      @control&.close
-      @control = @control_due = nil
+    # What a forked process must close.
+    def descriptors = [*@socket, *@arrivals.sources, *@client]
+
+    def connect(events)
+      events.at(self)
+      events.watch(self)
+      events.hear { hear }
     end
 
-    def take_commands
-      @control&.take do |request, client|
-        obey_command(request, client)
-      rescue ControlMessage::Invalid => e
-        client.finish(2, e.message)
-      rescue StandardError => e # the process must not end
-        @log.error("the command #{request['command']} has failed", e)
-        client.finish(1, e.message)
+    def sources = [*@socket&.sources, *@arrivals.sources]
+
+    # The time of the next turn of the Loop; nil: any time.
+    def deadline = [@socket&.deadline, @due].compact.min
+
+    def tick
+      open if @due && Clock.now >= @due
+    end
+
+    private
+
+    def hear
+      @socket&.take { |request, client| @commands.obey(request, client) }
+      @arrivals.hear { [*@listeners, *listener] }
+    end
+
+    def answer_commands
+      @commands.answer("status") do |_, client|
+        client.finish(0, server: { **server, processes: @listeners.worker_links.processes })
       end
+      @commands.answer("watch") { |_, client| WatchAnswer.new(server, @config, @listeners.worker_links).give(client) }
+      @commands.answer("listeners") { |_, client| give_listeners(client) }
     end
 
-    # The commands that both processes know.
-    def obey_common_command(request, client)
-      case request["command"]
-      when "status" then client.finish(0, server: { **server_status, processes: @listeners.worker_links.processes })
-      when "watch" then WatchAnswer.new(server_status, @config, @listeners.worker_links).give(client)
-      when "stop" then command_stop(request, client)
-      when "drain", "resume" then command_drain(request, client)
-      when "listeners" then command_listeners(client)
-      else client.finish(2, "unknown command #{request['command'].inspect}")
-      end
+    def server
+      { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, listeners: @listeners.map(&:to_s), **@status.call }
     end
 
-    # All values are JSON.
-    def common_status
-      { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, listeners: @listeners.map(&:to_s) }
-    end
-
-    def command_stop(request, client)
-      request["wait"] ? client.say(STOPS) : client.finish(0, STOPS)
-      handle(request["now"] ? "INT" : "TERM")
-    end
-
-    def command_drain(request, client)
-      return client.finish(1, STOPS) if stops?
-
-      @drains = request["command"] == "drain"
-      announce(@drains)
-      client.finish(0, @drains ? "load balancers are told to choose other servers" : "the server takes new clients")
-    end
-
-    # Shows clients and load balancers that the server will stop (true), or shows it no longer (false).
-    def announce(drains)
-      @listeners.worker_links.draining = drains
-    end
-
-    # The client is another server (OtherServer), which gets copies of the TCP listeners and of the shared queue.
-    def command_listeners(client)
-      return client.finish(1, STOPS) unless awaits_newcomers?
+    def give_listeners(client)
+      return client.finish(1, Stop::TEXT) unless @stop.waits_for_others?
       return client.finish(1, "nothing is shared (reuse_port)") unless beside_another? && @listeners.listening?
 
-      @log.info("another server starts beside this one")
-      sockets = @listeners.grep(TcpListener).select(&:shared?).map(&:socket)
-      queue = @listeners.worker_links.queue
-      client.pass([*sockets, *queue], queue: queue.size, addresses: @listeners.map(&:to_s).sort)
-      @newcomers = [*@newcomers, Newcomer.new(@control.release(client))]
-    end
-
-    # False if the server would not wait for another server that starts now. During drain_delay it would.
-    def awaits_newcomers?
-      !ends? && (@departure.nil? || !@listeners.start_server.nil?)
-    end
-
-    # True while another server starts.
-    def newcomers?
-      @newcomers&.any?(&:starting?)
-    end
-
-    # If another server has ended, its unix sockets are dead. Then the paths lead to this server again.
-    def hear_newcomers
-      gone = [*@newcomers].each(&:hear).select(&:gone?)
-      return if gone.empty?
-
-      gone.each(&:dismiss)
-      @newcomers -= gone
-      [*@listeners, *@control&.listener].each(&:reclaim)
-    rescue SystemCallError => e
-      @log.warn("cannot take back the path of a unix socket: #{e.message}")
-    end
-
-    # Called when the stop begins. If another server continues, it gets the idle connections. Otherwise their clients
-    # are told to close them. If both stop at the same time, at least one of them sees it here, because each tells the
-    # other first.
-    def announce_end
-      others = [*@listeners.other, *@newcomers].each(&:leave)
-      if others.any?(&:takes_over?)
-        @log.info("another server gets the idle connections")
-        @listeners.worker_links.hand_over
-      else
-        announce(true)
-      end
-      @newcomers&.each(&:close)&.clear
+      @arrivals.add(release(client), @listeners)
     end
   end
 end

@@ -3,20 +3,44 @@
 require_relative "../../system/terminal"
 
 module Bontebok
-  # The effect of HUP. A closed terminal stops the server of a developer. Otherwise signal_hup decides. Supervisor and
-  # SingleProcess include this module. They have #reopen, the effect of signal_hup reopen. They set @terminal and
-  # @drain_delay.
-  module HangUp
+  # The effect of HUP. A closed terminal stops the server of a developer. Otherwise signal_hup decides. Used by
+  # Supervisor and SingleProcess.
+  class HangUp
+    # stop: the Stop. again: called in another thread to give HUP again. The block is the effect of signal_hup reopen.
+    def initialize(config, commands:, stop:, again:, log:, &reopen)
+      @config = config
+      @commands = commands
+      @stop = stop
+      @again = again
+      @log = log
+      @reopen = reopen
+      @terminal = Terminal.new
+      commands.on("HUP") { obey }
+    end
+
+    # Takes the configuration of a generation that takes effect.
+    def configure(config, _listeners)
+      @config = config
+    end
+
+    # Called while the application loads. The block ends the server.
+    def obey_while_loading
+      return yield if terminal_closed? || @config[:signal_hup] == "stop"
+
+      watch_terminal
+      @reopen.call
+    end
+
     private
 
-    def hang_up
-      return end_with_terminal if terminal_closed?
+    def obey
+      return @stop.skip_delay("the terminal is closed") if terminal_closed?
 
       watch_terminal
       case @config[:signal_hup]
-      when "stop" then handle("TERM")
-      when "deploy" then deploy("SIGHUP")
-      else reopen
+      when "stop" then @commands.give("TERM")
+      when "deploy" then @commands.give("USR2", "HUP")
+      else @reopen.call
       end
     end
 
@@ -25,15 +49,7 @@ module Bontebok
     end
 
     def watch_terminal
-      @terminal.watch { @events.push("HUP") } if @config.interactive?
-    end
-
-    # drain_delay does not apply, because the developer may start the next server in another terminal.
-    def end_with_terminal
-      return if ends? || @departure
-
-      @log.info("the terminal is closed")
-      @drain_delay.skip
+      @terminal.watch(&@again) if @config.interactive?
     end
   end
 end

@@ -1,20 +1,51 @@
 # frozen_string_literal: true
 
+require_relative "../commands"
+require_relative "../control/control"
 require_relative "../restart_file"
+require_relative "../stop"
 require_relative "../../sockets/listeners"
 require_relative "../../sockets/passed_listeners"
 require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
+require_relative "../../system/working_directory"
 
 module Bontebok
   class SingleProcess
-    # The part of SingleProcess that deploys new code. The process finishes its requests and executes the start command
-    # in its place. The listeners stay open, so clients that connect in the meantime wait for the new program. If the
-    # command cannot be executed, the process serves on. Without a noted start command, there is no deploy.
-    module InPlaceDeploy
+    # Deploys new code. The process finishes its requests and executes the start command in its place. The listeners
+    # stay open, so clients that connect in the meantime wait for the new program. If the command cannot be executed,
+    # the process serves on. Without a noted start command, there is no deploy.
+    class InPlaceDeploy
       LOADED = "the application was loaded before the server: restart the program"
 
-      private
+      # The ControlClient that waits for the new program; nil: none waits.
+      attr_reader :client
+
+      # service: the ServiceReport.
+      def initialize(config, listeners, service, log:)
+        @service = service
+        @log = log
+        configure(config, listeners)
+      end
+
+      # Takes the listeners of this process when it takes them back.
+      def configure(config, listeners)
+        @config = config
+        @listeners = listeners
+      end
+
+      # ready: returns whether the process serves. The block lets the threads retire.
+      def connect(commands, stop, control, ready:, &retire)
+        @stop = stop
+        @ready = ready
+        @retire = retire
+        commands.on("USR2") { |signal| order("SIG#{signal}") }
+        commands.on(:restart) { order("#{@config[:restart_file]} has changed") }
+        commands.answer("deploy") do |request, client|
+          refusal = %w[supervisor canary].find { |option| request[option] }
+          refusal ? commands.refuse(client, "deploy --#{refusal}") : answer(request, client, control)
+        end
+      end
 
       # Called before the application is loaded, so that a change is noticed while the application loads. Called
       # again if a deploy has failed. The working directory may have gone by then.
@@ -24,105 +55,119 @@ module Bontebok
         @restart_file_changed = RestartFile.changed(@restart_file)
       end
 
-      def watch_restart_file
+      # The block is called in another thread after each change.
+      def watch_restart_file(&)
         @restart_watch&.kill
-        return unless @restart_file
-
-        @restart_watch = RestartFile.watch(@restart_file, last: @restart_file_changed) { @events.push(:restart) }
+        @restart_watch = @restart_file && RestartFile.watch(@restart_file, last: @restart_file_changed, &)
       end
 
-      # Returns the reason if the deploy fails at once.
-      def deploy(reason)
-        @service.reload
-        return @log.info("#{reason}: the server stops already") if stops?
-        return @log.info("#{reason}: the server still starts") unless @lanes
-        return @log.error("#{reason}: #{LOADED}") unless StartCommand.noted?
+      def under_way? = !@kept.nil?
 
-        StartCommand.check
-        @log.info("#{reason}: the process is executed again when its requests are finished")
-        @kept = PassedListeners.keep(@listeners)
-        @kept_totals = @listeners.worker_links.totals.descriptors.map(&:dup)
-        @status = 1
-        @deadline = Deadline.new(@config.seconds(:graceful_timeout))
-        @lanes.retire
-      rescue SystemCallError => e
-        fault(e).tap { |text| @log.error("#{reason}: #{text}") }
-      end
-
-      # Called with TERM. During a deploy, the process ends instead of being executed again.
-      def stop_deploying
-        return unless @kept
-
-        forget_deploy
-        @status = 0
-        @log.info("stopping")
-      end
+      # True if the process was told to end during a deploy.
+      def canceled? = @canceled
 
       # The process ends. Nobody takes the sockets that were kept for the next program, so their files are removed.
-      def forget_deploy
-        Listeners.new(PassedListeners.inherit({ PassedListeners::VARIABLE => @kept }), log: @log).close
-        @waiting_client&.finish(1, "the server stops")
-        @kept_totals.each(&:close)
+      def cancel
+        return unless under_way?
+
+        @canceled = true
+        Listeners.new(kept_listeners, log: @log).close
+        @client&.finish(1, Stop::TEXT)
+        @totals.each(&:close)
         @kept = nil
       end
 
       # Returns nil if the command cannot be executed, or the exit status if a signal has told the process to end. From
       # now on, these signals end the process at once, because a handler would lose them. HUP, USR1 and USR2 must not
       # end the new program before it has handlers. A program that is executed inherits IGNORE.
-      def execute_again
+      def execute(events)
         %w[TERM QUIT INT].each { |signal| Signal.trap(signal, "SYSTEM_DEFAULT") }
-        return forget_deploy || 0 if @events.take.intersect?(%w[TERM QUIT INT])
+        return cancel || 0 if events.take.intersect?(%w[TERM QUIT INT])
 
-        drains = @drains ? { Control::DRAINS => "1" } : {}
-        variables = { PassedListeners::VARIABLE => @kept, **drains, **@service.variables, **client_variable,
-                      **totals_variable }
+        variables = { PassedListeners::VARIABLE => @kept, **(@stop.drains? ? { Stop::DRAINS => "1" } : {}),
+                      **@service.variables, **client_variable, **totals_variable }
         QuietSignals.ignore(%w[HUP USR1 USR2]) do |names|
           StartCommand.execute(variables.merge(QuietSignals.variables(names)))
         end
       rescue SystemCallError => e
         @log.error("#{fault(e)}: the process serves on")
-        @deploy_fault = fault(e)
-        @waiting_client&.finish(1, fault(e))
+        @fault = fault(e)
+        @client&.finish(1, @fault)
         nil
+      end
+
+      # Called if the command could not be executed. The application is still loaded. Requests that were not finished in
+      # time go on: their lanes tell their end to the former queue. Returns the Listeners from now on, for #bind.
+      def take_back
+        former = kept_listeners
+        @listeners.worker_links.close
+        ENV.update(totals_variable)
+        @kept = @client = nil
+        Listeners.of(@config, log: @log, former: former, stored: @listeners.stored?)
+      end
+
+      # Counts the start, or the end of a deploy that has failed.
+      def note_serving
+        totals = @listeners.worker_links.totals
+        return totals.started unless @fault
+
+        totals.deployed("failed", "the deploy failed: #{@fault}")
+        @fault = nil
+      end
+
+      private
+
+      def answer(request, client, control)
+        return client.finish(Commands::BUSY, "busy: the process is executed again") if under_way?
+        return client.finish(1, Stop::TEXT) if @stop.begun?
+        return client.finish(1, LOADED) unless StartCommand.noted?
+
+        fault = order("the command deploy")
+        return client.finish(1, fault) unless under_way?
+        return @client = control.release(client) if request["wait"]
+
+        client.finish(0, "the process is executed again when its requests are finished")
+      end
+
+      # Returns the reason if the deploy fails at once.
+      def order(reason)
+        @service.reload
+        return @log.info("#{reason}: the server stops already") if @stop.begun?
+        return @log.info("#{reason}: the server still starts") unless @ready.call
+        return @log.error("#{reason}: #{LOADED}") unless StartCommand.noted?
+
+        keep(reason)
+        @stop.how = :retire
+        @retire.call
+      rescue SystemCallError => e
+        fault(e).tap { |text| @log.error("#{reason}: #{text}") }
+      end
+
+      # Keeps the sockets for the new program.
+      def keep(reason)
+        StartCommand.check
+        @log.info("#{reason}: the process is executed again when its requests are finished")
+        @totals = @listeners.worker_links.totals.descriptors.map(&:dup)
+        @kept = PassedListeners.keep(@listeners)
       end
 
       def fault(error) = "the start command cannot be executed: #{error.message}"
 
-      # Called if the command could not be executed. The application is still loaded. Requests that were not finished in
-      # time go on: their lanes tell their end to the former queue.
-      def take_back
-        @events = SignalQueue.new(*SingleProcess::SIGNALS)
-        former = PassedListeners.inherit({ PassedListeners::VARIABLE => @kept })
-        @listeners.worker_links.close
-        @listeners = Listeners.of(@config, log: @log, former: former, stored: @listeners.stored?)
-        ENV.update(totals_variable)
-        @listeners.bind
-        announce(@drains)
-        @kept = @deadline = @waiting_client = nil
-        @began = Clock.now
-      end
-
-      def note_serving
-        totals = @listeners.worker_links.totals
-        return totals.started unless @deploy_fault
-
-        totals.deployed("failed", "the deploy failed: #{@deploy_fault}")
-        @deploy_fault = nil
-      end
+      def kept_listeners = PassedListeners.inherit({ PassedListeners::VARIABLE => @kept })
 
       # The descriptors belong to the next program from now on, or to this one, if it takes them back.
       def totals_variable
-        return {} if @kept_totals.empty?
+        return {} if @totals.empty?
 
-        @kept_totals.each { |io| io.autoclose = io.close_on_exec = false }
-        { Totals::VARIABLE => @kept_totals.map(&:fileno).join(",") }
+        @totals.each { |io| io.autoclose = io.close_on_exec = false }
+        { Totals::VARIABLE => @totals.map(&:fileno).join(",") }
       end
 
       def client_variable
-        return {} if @waiting_client.nil? || @waiting_client.closed?
+        return {} if @client.nil? || @client.closed?
 
-        @waiting_client.to_io.close_on_exec = false
-        { Control::CLIENT => @waiting_client.to_io.fileno.to_s }
+        @client.to_io.close_on_exec = false
+        { Control::CLIENT => @client.to_io.fileno.to_s }
       end
     end
   end

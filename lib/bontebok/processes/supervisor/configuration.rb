@@ -15,8 +15,9 @@ module Bontebok
       def configure
         [-> { WorkingDirectory.enter_again(@log) }, -> { LogFiles.renew(@config, @log) },
          -> { @log.configure(format: @config[:log_format], level: @config[:log_level]) },
-         *[@masters, @adopted, @drain_delay].map { |part| -> { part.configure(@config) } },
-         -> { watch_restart_file }, -> { move_control }].each do |step|
+         *[@masters, @adopted].map { |part| -> { part.configure(@config) } }, -> { watch_restart_file },
+         *[@stop, @report, @hang_up, @control].map { |part| -> { part.configure(@config, @listeners) } },
+         -> { @control.move }].each do |step|
           step.call
         rescue StandardError => e
           @log.error("a part of the new configuration has no effect", e)

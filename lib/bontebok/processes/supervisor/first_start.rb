@@ -19,7 +19,7 @@ module Bontebok
       end
 
       def follow_start
-        return if @stopping || @steps.empty? || !@masters.settled?(@steps.first)
+        return if @stop.ends? || @steps.empty? || !@masters.settled?(@steps.first)
         return fail_to_start unless @masters.any?(@steps.first)
 
         @steps.shift == :loaded ? begin_to_listen : note_ready
@@ -27,9 +27,9 @@ module Bontebok
 
       def note_ready
         @listeners.worker_links.totals.started
-        open_control if beside_another?
+        @control.open if @control.beside_another?
         @listeners.own
-        finish_deploy
+        @control.finish_deploy
         StartLines.write_ready(@log, @config, @listeners, @began)
         grow_at_start
         StartFailure.close
@@ -44,7 +44,7 @@ module Bontebok
       def begin_to_listen
         @listeners.listen
         StartLines.write(@log, @config, @listeners)
-        open_control unless beside_another?
+        @control.open unless @control.beside_another?
         @masters.go
       rescue StartError => e
         @error = e

@@ -45,7 +45,7 @@ module Bontebok
       end
 
       def growth_due?
-        @growth&.workers == @masters.workers && @config.auto_workers? && !@stopping
+        @growth&.workers == @masters.workers && @config.auto_workers? && !@stop.ends?
       end
 
       def growth_deadline

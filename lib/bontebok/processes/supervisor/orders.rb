@@ -21,9 +21,10 @@ module Bontebok
       # The logs are opened again also during a stop, because leaving processes still write to the logs.
       def renew_workers(how, told)
         reopen_logs
-        return if @stopping
+        return if @stop.ends?
 
-        note_replacement
+        @service.reload
+        @renewal.begin(Generations.limit(@config)) if @service.wanted?
         @log.info("log files are opened again, workers #{told}")
         @masters.tell(how)
       end

@@ -30,7 +30,7 @@ module Bontebok
         prepare
         @listeners.take_effect(@listeners)
         @masters.restore(state.masters, @serving)
-        take_control(*state.listeners("control"))
+        state.listeners("control").each { |listener| @control.take(listener) }
         @adopted.take
         [*state["signals"], *EarlySignals.take].each { |name| @events.push(name) }
         clients = state.copies("client", UNIXSocket).map { |socket| ControlClient.new(socket) }
@@ -51,10 +51,6 @@ module Bontebok
         @life_line = LifeLine.new(state.copies("life_line")) if state["life_line"]
       end
 
-      def take_control(listener = nil)
-        @control = listener && ControlSocket.new(listener.address.path, uid: @config.account.uid, listener: listener)
-      end
-
       def tell(failure, client = nil)
         text = "the supervisor runs bontebok #{VERSION}, ruby #{RUBY_VERSION}"
         failure ? @log.error(failure) : @log.info(text)
@@ -63,10 +59,10 @@ module Bontebok
 
       # The new program would not know a server that starts beside this one, and would not wait for it (Newcomer).
       def command_replace(client)
-        return client.finish(1, "the server stops") if stops?
+        return client.finish(1, "the server stops") if @stop.begun?
         return client.finish(1, Deploys::LOADED) if @release
-        return client.finish(Control::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
-        return client.finish(Control::BUSY, "busy: another server starts beside this one") if newcomers?
+        return client.finish(Commands::BUSY, "busy: a master or a supervisor starts already") if busy? || @trial
+        return client.finish(Commands::BUSY, "busy: another server starts beside this one") if @arrivals.starting?
 
         file = CodeFiles.changeable if @config.account.change?
         return client.finish(1, "the supervisor runs as root, and another user can change #{file}") if file
@@ -112,7 +108,9 @@ module Bontebok
       def judge_trial
         verdict = @trial&.verdict or return
         return end_trial(verdict) unless verdict == true
-        return end_trial("busy: another command came first", Control::BUSY) if stops? || busy? || newcomers?
+        if @stop.begun? || busy? || @arrivals.starting?
+          return end_trial("busy: another command came first", Commands::BUSY)
+        end
 
         HeldSignals.hold
         Thread.pass # Ruby runs the handlers of the signals that have arrived
@@ -151,11 +149,13 @@ module Bontebok
         State.of("config" => SupervisorConfig.dump(@config), "user" => @config.account.ids, "directory" => @directory,
                  "umask" => File.umask, "pidfile" => Pidfile.held,
                  "generation" => @deploys.number, "serving" => [@deploys.serving.number, @deploys.serving.version],
-                 "workers" => @masters.workers, "drains" => @drains, "restart_file" => @restart_watch && RestartFile.seen,
+                 "workers" => @masters.workers, "drains" => @stop.drains?,
+                 "restart_file" => @restart_watch && RestartFile.seen,
                  "masters" => @masters.carry.map { |state, channel| [state, channel.to_io.fileno] },
                  "listeners" => PassedListeners.number(@listeners), "stored" => @listeners.stored?,
                  "life_line" => @life_line&.ends&.map(&:fileno),
-                 "control" => @control && PassedListeners.number([@control.listener]), **links_to_pass, **others)
+                 "control" => @control.listener&.then { |one| PassedListeners.number([one]) },
+                 **links_to_pass, **others)
       end
 
       def links_to_pass

@@ -5,8 +5,8 @@ require_relative "../canary"
 
 module Bontebok
   class Supervisor
-    # The part of Supervisor that obeys commands (see Control).
-    module Commands
+    # The part of Supervisor that answers commands (see Commands).
+    module Answers
       # The highest value of max_workers.
       MOST_WORKERS = 1024
       # The seconds and the share of errors that a canary can have.
@@ -15,31 +15,20 @@ module Bontebok
 
       private
 
-      # Called when a new configuration takes effect.
-      def move_control
-        return if @config[:control] == @control&.path
-
-        close_control
-        open_control
-      end
-
-      def obey_command(request, client)
-        case request["command"]
-        when "deploy" then command_deploy(request, client)
-        when "rollback" then command_rollback(request, client)
-        when "reopen", "restart-workers" then command_renew(request, client)
-        when "workers" then command_workers(request, client)
-        else obey_common_command(request, client)
+      def answer_commands
+        { %w[deploy] => :command_deploy, %w[rollback] => :command_rollback, %w[workers] => :command_workers,
+          %w[reopen restart-workers] => :command_renew }.each do |names, method|
+          @commands.answer(*names, &method(method))
         end
       end
 
       def command_deploy(request, client)
         return command_replace(client) if request["supervisor"]
-        return client.finish(1, "the server stops") if stops?
-        return client.finish(Control::BUSY, "the server still starts") if @steps.any?
+        return client.finish(1, "the server stops") if @stop.begun?
+        return client.finish(Commands::BUSY, "the server still starts") if @steps.any?
         return client.finish(1, Deploys::LOADED) if @release
         if busy? && !request["supersede"]
-          return client.finish(Control::BUSY, "busy: a master starts already; --supersede replaces it")
+          return client.finish(Commands::BUSY, "busy: a master starts already; --supersede replaces it")
         end
 
         canary = canary_of(request)
@@ -47,24 +36,17 @@ module Bontebok
         client.finish(0, "a new master is executed") unless request["wait"]
       end
 
-      # The masters tell workers that are not on the supervisor's scoreboard (see Successor#worker_links).
-      def announce(drains)
-        super
-        @masters.tell(drains ? :announce : :recall)
-      end
-
       # All values are JSON.
       def server_status
-        { **common_status, generation: @deploys.serving.number, workers: @masters.workers, state: state,
-                           former: @masters.kept&.setup&.number, mode: "cluster", masters: @masters.pids }
+        { generation: @deploys.serving.number, workers: @masters.workers, state: state,
+          former: @masters.kept&.setup&.number, mode: "cluster", masters: @masters.pids }
       end
 
       def state
-        return "stopping" if @stopping
-
+        return "stopping" if @stop.ends?
         return "deploying" if busy?
 
-        @drains ? "draining" : "serving"
+        @stop.drains? ? "draining" : "serving"
       end
 
       # True while a master starts, or will be started.
@@ -87,8 +69,8 @@ module Bontebok
       end
 
       def command_rollback(request, client)
-        return client.finish(1, "the server stops") if stops?
-        return client.finish(Control::BUSY, "busy: a master starts already") if busy?
+        return client.finish(1, "the server stops") if @stop.begun?
+        return client.finish(Commands::BUSY, "busy: a master starts already") if busy?
         return client.finish(1, nothing_kept) unless @masters.kept
 
         @deploys.roll_back(request["wait"] ? [client] : [])
@@ -115,7 +97,7 @@ module Bontebok
         sign, count = request["number"].to_s.match(/\A([+-]?)(\d{1,4})\z/)&.captures
         return client.finish(2, "the number of workers is N, +N or -N") unless count
         if @masters.under_way.any? { |generation| generation.start.nil? }
-          return client.finish(Control::BUSY, "busy: the former master starts workers")
+          return client.finish(Commands::BUSY, "busy: the former master starts workers")
         end
 
         wanted = sign == "" ? count.to_i : @masters.workers + "#{sign}#{count}".to_i

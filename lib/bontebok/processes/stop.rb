@@ -1,0 +1,138 @@
+# frozen_string_literal: true
+
+require_relative "../sockets/departure"
+require_relative "../sockets/passed_variable"
+require_relative "drain_delay"
+
+module Bontebok
+  # The way of a server to its end. Used by Supervisor and SingleProcess, whose Loop calls #tick.
+  #
+  #   serves --#begin--> drain_delay --> #leave: the addresses are left to other servers (Departure) --> #end
+  #
+  # In all of these states but the last, the workers serve, signals are handled as usual, and workers that end are
+  # replaced. Also the command `drain`, which only shows clients and load balancers that the server will stop.
+  class Stop
+    TEXT = "the server stops"
+    # Environment variable that a process with `-w 0` sets for the program that it executes in its place: the command
+    # `drain` was given.
+    DRAINS = "BONTEBOK_DRAINS"
+
+    # Returns whether the former program had the command `drain`. Raises UsageError.
+    def self.drains?(env)
+      PassedVariable.read(env, DRAINS, "1") { |text| text == "1" || raise(ArgumentError) } || false
+    end
+
+    # How the workers were told to end; nil: they were not. #end also tells the clients.
+    attr_accessor :how
+
+    # arrivals: the Arrivals. report: the StateReport. drains: the result of .drains?. announce: called with true or
+    # false, shows what this object shows on the scoreboard to those who do not see it. The block stops the workers, and
+    # calls #end; it gets :drain or :retire.
+    def initialize(config, listeners, commands:, arrivals:, report:, log:, drains: false, announce: proc {}, &stop)
+      @arrivals = arrivals
+      @report = report
+      @log = log
+      @drains = drains
+      @announce = announce
+      @stop = stop
+      @delay = DrainDelay.new(config.seconds(:drain_delay), method(:announce), log: log) { leave }
+      configure(config, listeners)
+      commands.answer("stop") { |request, client| obey_stop(request, client, commands) }
+      commands.answer("drain", "resume") { |request, client| obey_drain(request["command"] == "drain", client) }
+    end
+
+    # Takes the configuration and the listeners of a generation that takes effect.
+    def configure(config, listeners)
+      @delay.configure(config)
+      @patience = config.seconds(:worker_boot_timeout)
+      @listeners = listeners
+    end
+
+    # True if the server was told to stop.
+    def begun? = ends? || leaves? || @delay.begun?
+
+    # True if the addresses are left, or were left.
+    def leaves? = !@departure.nil?
+
+    # True if the workers were told to end.
+    def ends? = !@how.nil?
+
+    # False if the server would not wait for another server that starts now. During drain_delay it would.
+    def waits_for_others?
+      !ends? && (@departure.nil? || !@listeners.start_server.nil?)
+    end
+
+    # True if the server ends because the application has left it in an unknown state.
+    def failed? = @failed
+
+    # True if the command `drain` was given.
+    def drains? = @drains
+
+    # True if clients and load balancers see that the server will stop.
+    def announced? = @drains || @delay.begun?
+
+    # Shows clients and load balancers that the server will stop (true), or shows it no longer (false).
+    def announce(drains = @drains)
+      @listeners.worker_links.draining = drains
+      @announce.call(drains)
+    end
+
+    # Called with each signal for a graceful stop. ready: the server serves.
+    def begin(ready:) = @delay.begin(ready: ready)
+
+    # Leaves out drain_delay, because the developer may start the next server in another terminal.
+    def skip_delay(reason)
+      return if ends? || leaves?
+
+      @log.info(reason)
+      @delay.skip
+    end
+
+    # Begins to leave the addresses to other servers (reuse_port, start_server). failed: see #failed?. The service
+    # manager learns it before #tick asks whether it has released the listeners.
+    def leave(failed: false)
+      return if ends?
+      return @departure.insist if @departure
+
+      @failed = failed
+      @departure = Departure.new(@listeners, newcomers: @arrivals.method(:starting?), log: @log, patience: @patience)
+      @report.tick
+    end
+
+    def tick
+      @delay.tick
+      @stop.call(@departure.how) if leaving? && @report.released? && @departure.over?
+    end
+
+    # The time of the next #tick; nil: it need not be called.
+    def deadline = [@delay.deadline, (@departure.deadline if leaving?)].compact.min
+
+    # Called when the workers are told to end. If another server continues, it gets the idle connections. Otherwise
+    # their clients are told to close them.
+    def end(how)
+      if @arrivals.leave(*@listeners.other)
+        @log.info("another server gets the idle connections")
+        @listeners.worker_links.hand_over
+      else
+        announce(true)
+      end
+      @how = how
+    end
+
+    private
+
+    def leaving? = leaves? && !ends?
+
+    def obey_stop(request, client, commands)
+      request["wait"] ? client.say(TEXT) : client.finish(0, TEXT)
+      commands.give(request["now"] ? "INT" : "TERM")
+    end
+
+    def obey_drain(drains, client)
+      return client.finish(1, TEXT) if begun?
+
+      announce(@drains = drains)
+      client.finish(0, drains ? "load balancers are told to choose other servers" : "the server takes new clients")
+    end
+  end
+end
