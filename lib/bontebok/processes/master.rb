@@ -80,14 +80,13 @@ module Bontebok
       Collector.new.settle if @release
       @turns = OutOfBandTurns.new([@count, @config.workers].max) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
-      @stalled = @listeners.worker_links.stalled(@config.seconds(:worker_timeout))
       @workers = children
       @progress = progress
       @ends = Children::EndNotes.new(@listeners.worker_links.totals, @generation)
     end
 
     def children
-      Children.new("worker", @count, **seconds, stalled: @stalled, log: @log, ended: method(:note_end)) do |number|
+      Children.new("worker", @count, **seconds, log: @log, ended: method(:note_end)) do |number|
         @code.around_fork(number, @events, first: !@progress.loaded?) { fork_worker(number) }
       end
     end
@@ -108,7 +107,8 @@ module Bontebok
     def seconds
       boot = @config.boot_seconds
       { pause: @config.seconds(:err_respawn_interval), boot: boot.zero? ? Float::INFINITY : boot,
-        grace: @config.seconds(:graceful_timeout), hijack: @config.seconds(:hijack_timeout) }
+        grace: @config.seconds(:graceful_timeout), hijack: @config.seconds(:hijack_timeout),
+        stalled: @listeners.worker_links.stalled(@config.seconds(:worker_timeout)) }
     end
 
     def fork_worker(number)
@@ -134,7 +134,7 @@ module Bontebok
     def loop_of_events
       Loop.new(@events) { |exception| MainThread.survive(exception, @log) }.tap do |events|
         events.at(@workers)
-        events.look { @stalled.time if @stalled && @workers.any?(:ready) }
+        events.look { @workers.next_look }
         events.at(@progress)
         events.watch(@workers)
         events.watch { @orphaned ? [] : [@channel] }

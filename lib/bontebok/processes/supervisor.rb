@@ -19,6 +19,7 @@ require_relative "../start_failure"
 require_relative "state_report"
 require_relative "stop"
 require_relative "supervisor/answers"
+require_relative "supervisor/condition"
 require_relative "supervisor/configuration"
 require_relative "supervisor/first_start"
 require_relative "supervisor/growth"
@@ -88,6 +89,8 @@ module Bontebok
       @listeners.bind
       prepare_to_adopt
       @masters = generations
+      @condition = Condition.new(@deploys, @masters, @adopted, stop: @stop, renewal: @renewal, release: !@release.nil?,
+                                                               starts: -> { @steps.any? })
       @stop.announce if @stop.drains?
       @directory = WorkingDirectory.keep
       StartCommand.enter(@directory) unless @release
@@ -99,7 +102,9 @@ module Bontebok
       @commands = Commands.new(@log)
       @arrivals = Arrivals.new(@log)
       @renewal = Renewal.new { @listeners.worker_links.serving }
-      @report = StateReport.new(@service, @config, @listeners, alive: -> { alive? }) { describe }
+      @report = StateReport.new(@service, @config, @listeners, alive: -> { @condition.alive? }) do
+        @condition.describe
+      end
       parts = { commands: @commands, log: @log }
       @stop = Stop.new(@config, @listeners, **parts, arrivals: @arrivals, report: @report,
                                                      drains: @drains || Stop.drains?(ENV),
@@ -234,39 +239,6 @@ module Bontebok
       status = @failed || @error ? 1 : 0
       Signal.trap("INT", @stop&.how == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")
       ExitLimit.set(@config.seconds(:graceful_timeout), status: status, log: @log)
-    end
-
-    # ---- for the service manager ----
-
-    # Returns the state (see ServiceReport), and the state in words.
-    def describe
-      return [:stopping, "stopping: requests are finished"] if @stop.begun?
-      return [:starting, "starting: the application is loaded"] if @steps.any?
-
-      deploying = @masters.under_way.any?
-      workers = @masters.workers
-      notes = ["generation #{@deploys.serving.number} serves with #{workers} worker#{'s' unless workers == 1}",
-               ("a new master starts" if deploying), ("workers are replaced" if @renewal.under_way?),
-               ("draining" if @stop.drains?)]
-      # A replacement of a dead master is not a deploy.
-      reloading = (deploying && @masters.whole?) || @renewal.under_way?
-      [reloading ? :reloading : :serving, notes.compact.join("; ")]
-    end
-
-    def serving_workers = @listeners.worker_links.serving
-
-    # True if a master answers (or the adopted workers of a dead master serve), and a worker runs, as far as the
-    # supervisor can see the workers.
-    def alive?
-      return false unless @masters.answering? || !@adopted.empty?
-
-      separate? || @listeners.worker_links.moving?(@config.seconds(:worker_timeout))
-    end
-
-    # True if the workers of the serving master can be on a scoreboard of their own (see Successor).
-    def separate?
-      executed = @deploys.serving.number > 1 && !@release
-      @deploys.serving.version != VERSION || (executed && @listeners.worker_links.descriptors.empty?)
     end
   end
 end

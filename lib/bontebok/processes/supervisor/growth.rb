@@ -26,7 +26,7 @@ module Bontebok
       def grow_after_deploy(generation)
         return unless generation.rollout&.grows?
 
-        plan_growth(serving_workers.reject { |pid| ProcessParent.of(pid) == generation.pid })
+        plan_growth(@listeners.worker_links.serving.reject { |pid| ProcessParent.of(pid) == generation.pid })
       end
 
       def plan_growth(former)
@@ -39,9 +39,9 @@ module Bontebok
         @growth = nil unless growth_due?
         return unless @growth
 
-        worker = (serving_workers - @growth.former).first
+        worker = (@listeners.worker_links.serving - @growth.former).first
         memory = worker && AutoWorkers.measure(worker)
-        grow(memory) if memory || separate? || (worker && !AutoWorkers.ended?(worker))
+        grow(memory) if memory || @condition.separate? || (worker && !AutoWorkers.ended?(worker))
       end
 
       def growth_due?
