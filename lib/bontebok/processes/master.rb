@@ -46,7 +46,7 @@ module Bontebok
       @life_line = life_line
       @trial = trial
       @canary = canary
-      @code = AppCode.new(config, log, channel: channel, signals: SIGNALS, orphaned: method(:unlink_orphaned))
+      @code = AppCode.new(config, log, channel: channel, signals: SIGNALS, orphaned: -> { unlink_orphaned })
     end
 
     # Returns the exit status.
@@ -86,7 +86,7 @@ module Bontebok
     end
 
     def children
-      Children.new("worker", @count, **seconds, log: @log, ended: method(:note_end)) do |number|
+      Children.new("worker", @count, **seconds, log: @log, ended: ->(child) { note_end(child) }) do |number|
         @code.around_fork(number, @events, first: !@progress.loaded?) { fork_worker(number) }
       end
     end

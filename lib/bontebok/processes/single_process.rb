@@ -163,7 +163,7 @@ module Bontebok
     # The event :max_requests is ignored, because no other process could replace this process.
     def loop_of_events
       Loop.new(@events) { |exception| @lanes.process.interrupted(exception) }.tap do |events|
-        @serving.connect(events, late: method(:give_up))
+        @serving.connect(events, late: -> { give_up })
         [@stop, @report].each { |part| events.at(part) }
         @control.connect(events)
         events.on(:leave) { @deploy.under_way? ? cancel_deploy : @stop.leave(failed: @lanes.process.failed?) }

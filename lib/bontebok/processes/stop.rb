@@ -35,7 +35,7 @@ module Bontebok
       @drains = drains
       @announce = announce
       @stop = stop
-      @delay = DrainDelay.new(config.seconds(:drain_delay), method(:announce), log: log) { leave }
+      @delay = DrainDelay.new(config.seconds(:drain_delay), ->(drains) { announce(drains) }, log: log) { leave }
       configure(config, listeners)
       commands.answer("stop") { |request, client| obey_stop(request, client, commands) }
       commands.answer("drain", "resume") { |request, client| obey_drain(request["command"] == "drain", client) }

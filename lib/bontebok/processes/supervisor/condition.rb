@@ -4,24 +4,29 @@ require_relative "../../version"
 
 module Bontebok
   class Supervisor
-    # How the server is, for the service manager (StateReport).
+    # How the server is, for the service manager (StateReport) and for commands.
     class Condition
-      # masters: the Generations. release: true if rackup has loaded the application. starts: returns whether the first
-      # start goes on.
-      def initialize(deploys, masters, adopted, stop:, renewal:, release:, starts:)
+      # masters: the Generations. start: the FirstStart. loaded: true if rackup has loaded the application.
+      def initialize(deploys, masters, adopted, stop:, start:, renewal:, loaded:)
         @deploys = deploys
         @masters = masters
         @adopted = adopted
         @stop = stop
+        @start = start
         @renewal = renewal
-        @release = release
-        @starts = starts
+        @loaded = loaded
+      end
+
+      # For the commands `status` and `watch`. All values are JSON.
+      def show
+        { generation: @deploys.serving.number, workers: @masters.workers, state: state,
+          former: @masters.kept&.setup&.number, mode: "cluster", masters: @masters.pids }
       end
 
       # Returns the state (see ServiceReport), and the state in words.
       def describe
         return [:stopping, "stopping: requests are finished"] if @stop.begun?
-        return [:starting, "starting: the application is loaded"] if @starts.call
+        return [:starting, "starting: the application is loaded"] if @start.under_way?
 
         [reloading? ? :reloading : :serving, notes.compact.join("; ")]
       end
@@ -36,11 +41,18 @@ module Bontebok
 
       # True if the workers of the serving master can be on a scoreboard of their own (see Successor).
       def separate?
-        executed = @deploys.serving.number > 1 && !@release
+        executed = @deploys.serving.number > 1 && !@loaded
         @deploys.serving.version != VERSION || (executed && links.descriptors.empty?)
       end
 
       private
+
+      def state
+        return "stopping" if @stop.ends?
+        return "deploying" if @start.under_way? || @deploys.busy?
+
+        @stop.drains? ? "draining" : "serving"
+      end
 
       def links = @deploys.serving.listeners.worker_links
 

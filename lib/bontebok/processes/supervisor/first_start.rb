@@ -1,54 +1,79 @@
 # frozen_string_literal: true
 
-require_relative "../../system/clock"
 require_relative "../../start_error"
 require_relative "../../start_failure"
+require_relative "../../system/clock"
 require_relative "../start_lines"
 
 module Bontebok
   class Supervisor
-    # The part of Supervisor for the server's first start. When the workers have loaded the application, the sockets
-    # begin to listen. When the workers are ready, the log says so. The start fails if no worker is loaded, or if no
-    # worker becomes ready.
-    module FirstStart
-      private
+    # The server's first start. When the workers have loaded the application, the sockets begin to listen. When the
+    # workers are ready, the log says so. The start fails if no worker is loaded, or if no worker becomes ready.
+    class FirstStart
+      # The StartError because of which the sockets do not listen, or nil.
+      attr_reader :error
 
-      def begin_start
+      # Create the object at the start of the server.
+      def initialize(log)
+        @log = log
         @steps = %i[loaded ready]
         @began = Clock.now
       end
 
-      def follow_start
-        return if @stop.ends? || @steps.empty? || !@masters.settled?(@steps.first)
+      # masters: the Generations. fail: called when the start has failed; stops the server.
+      def connect(deploys, masters, control:, growth:, stop:, fail:)
+        @deploys = deploys
+        @masters = masters
+        @control = control
+        @growth = growth
+        @stop = stop
+        @fail = fail
+      end
+
+      # The server serves already: this program has taken the place of another one.
+      def skip = @steps.clear
+
+      def under_way? = @steps.any?
+
+      def failed? = @failed
+
+      def tick
+        return if @stop.ends? || !under_way? || !@masters.settled?(@steps.first)
         return fail_to_start unless @masters.any?(@steps.first)
 
         @steps.shift == :loaded ? begin_to_listen : note_ready
       end
 
+      private
+
+      def config = @deploys.serving.config
+
+      def listeners = @deploys.serving.listeners
+
+      def begin_to_listen
+        listeners.listen
+        StartLines.write(@log, config, listeners)
+        @control.open unless @control.beside_another?
+        @masters.go
+      rescue StartError => e
+        @error = e
+        @fail.call
+      end
+
       def note_ready
-        @listeners.worker_links.totals.started
+        listeners.worker_links.totals.started
         @control.open if @control.beside_another?
-        @listeners.own
+        listeners.own
         @control.finish_deploy
-        StartLines.write_ready(@log, @config, @listeners, @began)
-        grow_at_start
+        StartLines.write_ready(@log, config, listeners, @began)
+        @growth.begin_at_start
         StartFailure.close
         @log.dismiss_witness
       end
 
       def fail_to_start
         @failed = true
-        stop(:quit)
-      end
-
-      def begin_to_listen
-        @listeners.listen
-        StartLines.write(@log, @config, @listeners)
-        @control.open unless @control.beside_another?
-        @masters.go
-      rescue StartError => e
-        @error = e
-        stop(:quit)
+        @fail.call
       end
     end
   end

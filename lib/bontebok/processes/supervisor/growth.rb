@@ -2,61 +2,77 @@
 
 require_relative "../../config/machine/cpus"
 require_relative "../../system/clock"
+require_relative "../../system/process_parent"
 require_relative "auto_workers"
 
 module Bontebok
   class Supervisor
-    # The part of Supervisor for `max_workers auto`. The server starts with one worker. When this worker serves, the
-    # server starts the others (see AutoWorkers). It decides once: deploys and commands then keep or change this number.
-    module Growth
+    # `max_workers auto`: the server starts with one worker. When this worker serves, the server starts the others (see
+    # AutoWorkers). It decides once: deploys and commands then keep or change this number.
+    class Growth
       # Seconds until the supervisor looks again for a worker, if the worker has ended before it was measured.
       LOOK_FOR_WORKER = 0.25
-      # A decision to come. former: the pids of workers that are not measured. workers: their present number.
-      Due = Struct.new(:former, :workers)
-      private_constant :Due
 
-      private
+      # masters: the Generations. condition: the Condition. alone: there are no deploys, so a generation never needs
+      # memory beside another one.
+      def initialize(deploys, masters, condition, stop, log, alone:)
+        @deploys = deploys
+        @masters = masters
+        @condition = condition
+        @stop = stop
+        @log = log
+        @generations = alone ? 1 : 2
+      end
 
       # Called when the first worker is ready. A number that a command has asked for meanwhile counts.
-      def grow_at_start
-        plan_growth([]) if @config.auto_workers? && @masters.workers == 1
+      def begin_at_start
+        plan([]) if config.auto_workers? && @masters.workers == 1
       end
 
       # Called when a generation has taken effect.
-      def grow_after_deploy(generation)
+      def begin_after_deploy(generation)
         return unless generation.rollout&.grows?
 
-        plan_growth(@listeners.worker_links.serving.reject { |pid| ProcessParent.of(pid) == generation.pid })
+        plan(serving.reject { |pid| ProcessParent.of(pid) == generation.pid })
       end
 
-      def plan_growth(former)
-        @growth = Due.new(former, @masters.workers)
-        tick_growth
-      end
+      # If the worker has ended before it was measured, the next one is measured.
+      def tick
+        @former = nil unless due?
+        return unless @former
 
-      # Called in the supervisor's loop. If the worker has ended before it was measured, the next one is measured.
-      def tick_growth
-        @growth = nil unless growth_due?
-        return unless @growth
-
-        worker = (@listeners.worker_links.serving - @growth.former).first
+        worker = (serving - @former).first
         memory = worker && AutoWorkers.measure(worker)
         grow(memory) if memory || @condition.separate? || (worker && !AutoWorkers.ended?(worker))
       end
 
-      def growth_due?
-        @growth&.workers == @masters.workers && @config.auto_workers? && !@stop.ends?
+      # The time of the next #tick; nil: it need not be called.
+      def deadline
+        Clock.now + LOOK_FOR_WORKER if @former
       end
 
-      def growth_deadline
-        Clock.now + LOOK_FOR_WORKER if @growth
+      private
+
+      def config = @deploys.serving.config
+
+      def serving = @deploys.serving.listeners.worker_links.serving
+
+      # former: the pids of workers that are not measured.
+      def plan(former)
+        @former = former
+        @workers = @masters.workers
+        tick
       end
 
-      # memory: nil if it cannot be measured. Under rackup, there are no deploys.
+      def due?
+        @workers == @masters.workers && config.auto_workers? && !@stop.ends?
+      end
+
+      # memory: nil if it cannot be measured.
       def grow(memory)
-        @growth = nil
-        decision = AutoWorkers.decide(cpus: Cpus.new.count, limit: MemoryLimit.read, memory: memory, least: @masters.workers,
-                                      surge: @config[:deploy_surge], generations: @release ? 1 : 2)
+        @former = nil
+        decision = AutoWorkers.decide(cpus: Cpus.new.count, limit: MemoryLimit.read, memory: memory,
+                                      least: @masters.workers, surge: config[:deploy_surge], generations: @generations)
         @log.info(decision.to_s)
         @masters.change_workers(:more) while @masters.workers < decision.workers
       end

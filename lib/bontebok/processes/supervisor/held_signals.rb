@@ -6,6 +6,9 @@ module Bontebok
     # that program (Core.hold_signals, EarlySignals). Ruby unblocks all signals when it starts, and the others of these
     # signals would end it. So that program finds them ignored (QuietSignals.ignore).
     module HeldSignals
+      # All signals that a supervisor handles.
+      SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
+
       class << self
         def hold
           Core.hold_signals(*numbers)

@@ -4,6 +4,7 @@ require_relative "../../config/account"
 require_relative "../../config/option_table"
 require_relative "../../config/supervisor_config"
 require_relative "../../log/log"
+require_relative "../../sockets/control/control_client"
 require_relative "../../sockets/channel"
 require_relative "../../sockets/listeners"
 require_relative "../../sockets/passed_listeners"
@@ -63,7 +64,11 @@ module Bontebok
         [*@state["ignored"]].each { |name| Signal.trap(name, QuietSignals::NOTHING) }
         @state.pass_descriptors(pass: false)
         prepare
-        supervisor.tap { |supervisor| supervisor.resume(@state) }
+        supervisor.tap do |supervisor|
+          supervisor.resume(@state)
+          tell(*@state.copies("client", UNIXSocket))
+          @state.close
+        end
       rescue SignalException
         raise
       rescue Exception => e # rubocop:disable Lint/RescueException
@@ -75,17 +80,25 @@ module Bontebok
         WorkingDirectory.enter(@state.fetch("directory"), "the former supervisor")
       end
 
+      # socket: of the command that waits; nil: it has gone.
+      def tell(socket = nil)
+        failure = @state["failure"]
+        text = failure || "the supervisor runs bontebok #{VERSION}, ruby #{RUBY_VERSION}"
+        @log.write(failure ? :error : :info, text)
+        ControlClient.new(socket).finish(failure ? 1 : 0, text) if socket
+      end
+
       def supervisor
         @state.check
         config = SupervisorConfig.new(@state.fetch("config"), Former.new(Account.new(*@state.fetch("user"))))
-        log = Log.new(format: config[:log_format], level: config[:log_level])
-        ProcessPreparation.again(log)
-        Supervisor.new(config, listeners(log), log: log,
-                                               service: ServiceReport.new(@manager, ListenerStore.new(@manager)))
+        @log = Log.new(format: config[:log_format], level: config[:log_level])
+        ProcessPreparation.again(@log)
+        Supervisor.new(config, listeners, log: @log,
+                                          service: ServiceReport.new(@manager, ListenerStore.new(@manager)))
       end
 
-      def listeners(log)
-        Listeners.new(@state.listeners("listeners"), log: log, own: [], worker_links: worker_links,
+      def listeners
+        Listeners.new(@state.listeners("listeners"), log: @log, own: [], worker_links: worker_links,
                                                      stored: @state.fetch("stored"))
       end
 

@@ -2,11 +2,13 @@
 
 require "json"
 
+require_relative "../../config/supervisor_config"
 require_relative "../../sockets/channel"
 require_relative "../../sockets/passed_listeners"
 require_relative "../../start_error"
 require_relative "../../sockets/passed_variable"
 require_relative "../../version"
+require_relative "../pidfile"
 
 module Bontebok
   class Supervisor
@@ -39,6 +41,23 @@ module Bontebok
         def of(values)
           new(JSON.parse(JSON.generate({ "protocol" => PROTOCOL, "version" => VERSION, **values })))
         end
+
+        # What these parts of a supervisor know, and others. masters: the Generations. Raises JSON::GeneratorError.
+        def gather(config, listeners, deploys, masters, **others)
+          of("config" => SupervisorConfig.dump(config), "user" => config.account.ids, "umask" => File.umask,
+             "pidfile" => Pidfile.held, "generation" => deploys.number, "serving" => deploys.serving.to_a.first(2),
+             "workers" => masters.workers,
+             "masters" => masters.carry.map { |state, channel| [state, channel.to_io.fileno] },
+             "listeners" => PassedListeners.number(listeners), "stored" => listeners.stored?,
+             **numbers_of_links(listeners.worker_links), **others)
+        end
+
+        private
+
+        def numbers_of_links(links)
+          { "links" => links.descriptors.map(&:fileno), "shared" => links.pids.any?,
+            "metrics" => links.totals.descriptors.map(&:fileno) }
+        end
       end
 
       def initialize(values)
@@ -67,6 +86,8 @@ module Bontebok
       def fetch(name)
         @values.fetch(name)
       end
+
+      def values_at(*names) = @values.values_at(*names)
 
       # Returns a State with some other values.
       def with(values)

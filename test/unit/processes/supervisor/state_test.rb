@@ -76,25 +76,6 @@ class SupervisorStateTest < Support::TestCase
     @pipe = []
   end
 
-  # The part of Supervisor.
-  class Crowded
-    include Bontebok::Supervisor::Replacement
-
-    public :start_trial
-
-    def state_to_pass(*) = STATE.of(VALUES)
-    def own_descriptors = []
-  end
-
-  # Meanwhile Ruby may close the descriptors of former tests.
-  def test_a_trial_that_cannot_be_forked_leaves_no_descriptor
-    open = Support::ProcessTable.descriptors(Process.pid)
-    Bontebok::ForkedProcess.stub(:fork, ->(**) { raise Errno::EAGAIN }) do
-      assert_raises(Errno::EAGAIN) { Crowded.new.start_trial(nil) }
-    end
-    assert_empty Support::ProcessTable.descriptors(Process.pid).to_a - open.to_a
-  end
-
   private
 
   def with_pipe
