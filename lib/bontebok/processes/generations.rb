@@ -2,7 +2,7 @@
 
 require_relative "../sockets/channel"
 require_relative "../system/clock"
-require_relative "../system/process_stop"
+require_relative "../system/proc/process_stop"
 require_relative "children/pauses"
 require_relative "children/record"
 require_relative "forked_process"

@@ -2,7 +2,7 @@
 
 require_relative "../sockets/departure"
 require_relative "../sockets/passed_variable"
-require_relative "drain_delay"
+require_relative "stop/drain_delay"
 
 module Bontebok
   # The way of a server to its end. Used by Supervisor and SingleProcess, whose Loop calls #tick.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../system/clock"
-require_relative "../system/process_stop"
+require_relative "../system/proc/process_stop"
 
 module Bontebok
   # Finds workers that have hung for worker_timeout. A worker hangs if its process is stopped, or if one of its threads

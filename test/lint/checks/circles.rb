@@ -16,9 +16,7 @@ module Lint
     USE = /^\s*(?:use|require)\s+([A-Z][\w:]*)/
 
     # Steps of circles in lib/: { "file -> file" => reason }. Without these steps there is no circle.
-    LISTED = ["single_process/in_place_deploy.rb -> single_process.rb",
-              "master_hooks.rb -> master.rb", "supervisor/held_signals.rb -> supervisor.rb"]
-             .to_h { |step| [step.gsub(%r{[a-z_/]+\.rb}, 'lib/bontebok/processes/\0'), "is rewritten"] }.freeze
+    LISTED = {}.freeze
 
     # objects: the directory where the extension's build puts the object files.
     def initialize(root, objects: File.join(root, "tmp/build/bontebok"), listed: LISTED)

@@ -9,9 +9,7 @@ module Lint
   class ClassSizes
     LINES = 250
     LISTED = {
-      **%w[Deploys Master SingleProcess Succession Supervisor].to_h do |name|
-        ["Bontebok::#{name}", "is rewritten"]
-      end,
+      "Bontebok::Succession" => "the rules of all transitions between generations, which are read together",
       "Bontebok::ConfigStyles::Pitchfork" => "a file for pitchfork may also have each directive of unicorn",
       "Bontebok::ConfigStyles::Puma" => "a table of puma's directives, with the words of Directives that define them",
       "Bontebok::SharedUnixListener" => "a UnixListener with the rules for a path that several servers bind",

@@ -11,9 +11,6 @@ module Lint
     FORCING = %i[instance_variable_get instance_variable_set instance_eval instance_exec send __send__].freeze
     # { name of a module, or file and called method => reason }
     LISTED = {
-      **%w[Bontebok::Control Bontebok::HangUp].to_h { |name| [name, "is rewritten"] },
-      **%w[master single_process single_process/ending supervisor supervisor/leaving]
-             .to_h { |name| ["lib/bontebok/processes/#{name}.rb method", "is rewritten"] },
       "lib/bontebok/cli/control_command.rb method" => "bontebok status connects again if the server is replaced",
       "lib/bontebok/config/config_file.rb instance_eval" => "a file is code of the object with its directives",
       "lib/bontebok/workers/lanes.rb method" => "the binding tells what a lane cannot decide, and asks for error pages",

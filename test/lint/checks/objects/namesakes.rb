@@ -21,10 +21,7 @@ module Lint
       "Bontebok::AppLoader::Failed Bontebok::Hooks::Failed Bontebok::ReadinessCheck::Failed" => EXCEPTION,
       "Bontebok::ControlMessage::Invalid Bontebok::OptionTypes::Invalid" => EXCEPTION,
       "Bontebok::LogFormats::Json Bontebok::Status::Json" => OF_OWN_DIRECTORY,
-      "Bontebok::LogFormats::Text Bontebok::OptionTypes::Text Bontebok::Status::Text" => OF_OWN_DIRECTORY,
-      "Bontebok::SingleProcess::Commands Bontebok::Supervisor::Commands" => "is rewritten",
-      "Bontebok::ConfigStyles::PumaObjects::Configuration Bontebok::Supervisor::Configuration" => "is rewritten",
-      "Bontebok::SingleProcess::Service Bontebok::Supervisor::Service" => "is rewritten"
+      "Bontebok::LogFormats::Text Bontebok::OptionTypes::Text Bontebok::Status::Text" => OF_OWN_DIRECTORY
     }.freeze
 
     def initialize(root, listed: LISTED)

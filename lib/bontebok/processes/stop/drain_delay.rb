@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../system/clock"
+require_relative "../../system/clock"
 
 module Bontebok
   # The time from TERM to the stop (drain_delay). The server serves on, and shows its clients and load balancers that it

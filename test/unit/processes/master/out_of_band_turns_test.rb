@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/processes/out_of_band_turns"
+require "bontebok/processes/master/out_of_band_turns"
 
 # Tests how many workers may do out-of-band work (work between two requests) at the same time. A worker needs a turn for
 # this work.

@@ -2,8 +2,8 @@
 
 require "minitest/mock"
 require "test_helper"
-require_relative "../support/log_case"
-require "bontebok/processes/drain_delay"
+require_relative "../../support/log_case"
+require "bontebok/processes/stop/drain_delay"
 
 # Tests when the stop begins after a signal, and when the server shows that it drains.
 class DrainDelayTest < Minitest::Test

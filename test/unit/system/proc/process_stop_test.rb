@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/system/process_stop"
+require "bontebok/system/proc/process_stop"
 
 # Tests ProcessStop. It finds out whether a process is frozen with SIGSTOP, and distinguishes one freeze from the next.
 class ProcessStopTest < Support::TestCase

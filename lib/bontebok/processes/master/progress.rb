@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../system/clock"
+require_relative "../../system/clock"
 
 module Bontebok
   # How a generation (a master and its workers) comes into service: loaded, ready, whole. The master reports each step
