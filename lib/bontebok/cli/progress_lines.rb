@@ -9,7 +9,7 @@ module Bontebok
     # Rows and columns of a terminal that does not know its size.
     SIZE = [24, 80].freeze
 
-    # out: the terminal. The block returns the status of the server (Commands#server_status), or nil.
+    # out: the terminal. The block returns the status of the server (Control), or nil.
     def initialize(out, &look)
       @out = out
       @look = look

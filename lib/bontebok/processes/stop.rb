@@ -25,9 +25,9 @@ module Bontebok
     # How the workers were told to end; nil: they were not. #end also tells the clients.
     attr_accessor :how
 
-    # arrivals: the Arrivals. report: the StateReport. drains: the result of .drains?. announce: called with true or
-    # false, shows what this object shows on the scoreboard to those who do not see it. The block stops the workers, and
-    # calls #end; it gets :drain or :retire.
+    # arrivals: the Arrivals. report: the StateReport. drains: the result of .drains?. announce: called like #announce;
+    # the workers of some masters do not see the scoreboard. The block stops the workers, and calls #end; it gets :drain
+    # or :retire.
     def initialize(config, listeners, commands:, arrivals:, report:, log:, drains: false, announce: proc {}, &stop)
       @arrivals = arrivals
       @report = report

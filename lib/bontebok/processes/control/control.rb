@@ -54,7 +54,7 @@ module Bontebok
       open
     end
 
-    # Of the open socket; nil: none is open.
+    # The path of the open socket; nil: none is open.
     def path = @socket&.path
 
     # The UnixListener of the socket, or nil.

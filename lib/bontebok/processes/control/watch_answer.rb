@@ -16,7 +16,7 @@ module Bontebok
     # Options that tell how to read the numbers.
     VALUES = %i[threads tag max_queue queue_timeout].freeze
 
-    # status: the result of Control#server_status. links: the WorkerLinks.
+    # status: what the server shows of itself (Control). links: the WorkerLinks.
     def initialize(status, config, links)
       @server = { **status, **VALUES.to_h { |key| [key, config[key]] } }
       @links = links
