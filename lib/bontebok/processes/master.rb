@@ -86,7 +86,7 @@ module Bontebok
     end
 
     def children
-      Children.new("worker", @count, **seconds, log: @log, ended: ->(child) { note_end(child) }) do |number|
+      Children.new(@count, **seconds, log: @log, ended: ->(child) { note_end(child) }) do |number|
         @code.around_fork(number, @events, first: !@progress.loaded?) { fork_worker(number) }
       end
     end
