@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "bontebok/processes/canary"
+require "bontebok/processes/generations/canary"
 require_relative "../median"
 
 module Bench

@@ -3,12 +3,12 @@
 require_relative "../start_error"
 require_relative "../system/exit_fence"
 require_relative "../system/process_parent"
-require_relative "deploy_report"
+require_relative "generations/deploy_report"
 require_relative "forked_process"
 require_relative "generations"
 require_relative "master"
-require_relative "rollout"
-require_relative "start_of_master"
+require_relative "generations/rollout"
+require_relative "generations/start_of_master"
 
 module Bontebok
   # Starts the masters, deploys new code and rolls it back. The supervisor forks the first master. Each later master is

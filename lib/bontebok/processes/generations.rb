@@ -6,7 +6,7 @@ require_relative "../system/proc/process_stop"
 require_relative "children/pauses"
 require_relative "children/record"
 require_relative "forked_process"
-require_relative "succession"
+require_relative "generations/succession"
 
 module Bontebok
   # The masters of the server: starts them, reads what they say, and kills those that do not end in time. Succession has

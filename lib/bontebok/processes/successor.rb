@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../config/supervisor_config"
-require_relative "start_of_master"
+require_relative "generations/start_of_master"
 require_relative "life_line"
 require_relative "../log/log"
 require_relative "master"

@@ -2,7 +2,7 @@
 
 require_relative "../../config/option_types"
 require_relative "../../sockets/control/control_message"
-require_relative "../canary"
+require_relative "../generations/canary"
 require_relative "../commands"
 require_relative "../deploys"
 require_relative "../stop"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "bontebok/bontebok"
-require "bontebok/processes/deploy_report"
+require "bontebok/processes/generations/deploy_report"
 require "bontebok/sockets/shared/totals"
 require_relative "log_lines"
 

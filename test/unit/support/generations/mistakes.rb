@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "bontebok/processes/generations"
-require "bontebok/processes/rollout"
+require "bontebok/processes/generations/rollout"
 
 # Possible mistakes in the rules of generations. Each one stands for a fault that a change could bring.
 module GenerationMistakes

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "bontebok/processes/generations"
-require "bontebok/processes/rollout"
+require "bontebok/processes/generations/rollout"
 require_relative "history"
 require_relative "model_master"
 

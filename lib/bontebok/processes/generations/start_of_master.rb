@@ -2,15 +2,15 @@
 
 require "io/wait"
 
-require_relative "../config/supervisor_config"
-require_relative "../log/log_files"
-require_relative "../sockets/handshake"
-require_relative "../sockets/host_names"
-require_relative "../sockets/passed_listeners"
-require_relative "../start_error"
-require_relative "../system/quiet_signals"
-require_relative "../system/start_command"
-require_relative "forked_process"
+require_relative "../../config/supervisor_config"
+require_relative "../../log/log_files"
+require_relative "../../sockets/handshake"
+require_relative "../../sockets/host_names"
+require_relative "../../sockets/passed_listeners"
+require_relative "../../start_error"
+require_relative "../../system/quiet_signals"
+require_relative "../../system/start_command"
+require_relative "../forked_process"
 
 module Bontebok
   # The supervisor's part of the start of an executed master. The supervisor executes its own start command again, so

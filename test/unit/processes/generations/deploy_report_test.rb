@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/generations/deploy_report_case"
+require_relative "../../support/generations/deploy_report_case"
 
 # Tests how the ends of deploys and rollbacks are counted, noted and told.
 class DeployReportTest < Support::TestCase

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../system/clock"
+require_relative "../../system/clock"
 require_relative "canary"
 require_relative "generation"
 

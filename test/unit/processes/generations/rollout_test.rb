@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/processes/generation"
-require "bontebok/processes/rollout"
-require_relative "../support/generations/stopped_clock"
+require "bontebok/processes/generations/generation"
+require "bontebok/processes/generations/rollout"
+require_relative "../../support/generations/stopped_clock"
 
 # Tests in which steps a new generation starts its workers, and when it is held and judged.
 class RolloutTest < Support::TestCase

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-require_relative "canary/sequential_test"
-require_relative "../system/clock"
-require_relative "../system/process_parent"
+require_relative "sequential_test"
+require_relative "../../system/clock"
+require_relative "../../system/process_parent"
 
 module Bontebok
   # Compares the first workers of a new generation with the workers of the former generation, which serve beside them

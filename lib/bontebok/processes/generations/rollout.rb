@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../system/clock"
+require_relative "../../system/clock"
 
 module Bontebok
   # The steps in which an executed master starts its workers (deploy_surge), and the judgement of the new generation:

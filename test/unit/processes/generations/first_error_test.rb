@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/processes/first_error"
+require "bontebok/processes/generations/first_error"
 
 # Tests what counts as the first error of a master that has failed.
 class FirstErrorTest < Support::TestCase

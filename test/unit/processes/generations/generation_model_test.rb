@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/generations/mistakes"
-require_relative "../support/generations/search"
+require_relative "../../support/generations/mistakes"
+require_relative "../../support/generations/search"
 
 # The rules of generations (Succession) in all orders of events, and rules with a mistake: the search finds each.
 class GenerationModelTest < Support::TestCase

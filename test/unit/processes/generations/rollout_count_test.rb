@@ -5,8 +5,8 @@ require "json"
 require "minitest/mock"
 require "bontebok/config/config"
 require "bontebok/config/supervisor_config"
-require "bontebok/processes/generation"
-require "bontebok/processes/rollout"
+require "bontebok/processes/generations/generation"
+require "bontebok/processes/generations/rollout"
 
 # Tests how many workers a deploy starts.
 class RolloutCountTest < Support::TestCase

@@ -87,9 +87,7 @@ module Bontebok
     def fail(reason, status: nil, ends: false)
       @failed ||= reason
       @status ||= status
-      return supersede(reason) unless ends && @reader
-
-      @outcome ||= [@status || 1, reason]
+      ends && @reader ? @outcome ||= [@status || 1, reason] : supersede(reason)
     end
 
     # Does not finish the clients: in a forked process, they belong to the supervisor.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/processes/canary"
+require "bontebok/processes/generations/canary"
 
 # The test that is asked all the time whether the canary has more errors. bench/canary simulates more runs.
 class CanarySequentialTest < Support::TestCase

@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "minitest/mock"
-require "bontebok/processes/canary"
+require "bontebok/processes/generations/canary"
 
 # The verdict about the first workers of a new generation. The children of this process are the canary.
 class CanaryVerdictTest < Support::TestCase

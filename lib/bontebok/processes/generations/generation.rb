@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../system/clock"
+require_relative "../../system/clock"
 
 module Bontebok
   # A generation, which is a master with its workers, as the supervisor sees it. Words of the master, the clock and

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/generations/deploy_report_case"
+require_relative "../../support/generations/deploy_report_case"
 
 # Tests what the log and the clients of the control socket get while a deploy goes on, and when they get its end.
 class DeployReportClientsTest < Support::TestCase
