@@ -127,5 +127,5 @@ class DeploysEffectTest < Support::TestCase
 
   private
 
-  def generation = Bontebok::Generation.new(@serving, FakeMaster.new(101))
+  def generation = Bontebok::Generation.new(@serving, FakeProcess.new(101))
 end

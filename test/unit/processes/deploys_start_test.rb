@@ -32,7 +32,7 @@ class DeploysStartTest < Support::TestCase
   end
 
   def test_the_first_master_takes_effect_without_a_note
-    @deploys.take_effect(Bontebok::Generation.new(@serving, FakeMaster.new(101)))
+    @deploys.take_effect(Bontebok::Generation.new(@serving, FakeProcess.new(101)))
     assert_same @serving, @deploys.serving
     assert_nil note
   end

@@ -128,7 +128,7 @@ class DeploysTest < Support::TestCase
 
   def generation(number)
     setup = Bontebok::Generation::Setup.new(number, "1", @config, @listeners)
-    Bontebok::Generation.new(setup, FakeMaster.new(100 + number))
+    Bontebok::Generation.new(setup, FakeProcess.new(100 + number))
   end
 
   def total(result) = @totals.memories.first.totals[:names]["deploy #{result}"]

@@ -98,7 +98,7 @@ class GenerationCarryTest < Support::TestCase
   def resume_all(states)
     @channels = states.map { Line.new }
     resumed = Bontebok::Generations.new(@server, Config.new(LIMIT), WORKERS, @log)
-    processes = states.map { |state| FakeMaster.new(state.fetch(:pid)) }
+    processes = states.map { |state| FakeProcess.new(state.fetch(:pid)) }
     Bontebok::ForkedProcess.stub(:new, ->(*) { processes.shift }) do
       resumed.restore(JSON.parse(JSON.generate(states)).zip(@channels), Bontebok::Generation::Setup.new(7))
     end
@@ -106,13 +106,13 @@ class GenerationCarryTest < Support::TestCase
   end
 
   def make(*events)
-    Bontebok::Generation.new(Bontebok::Generation::Setup.new(1), FakeMaster.new(101)).tap do |one|
+    Bontebok::Generation.new(Bontebok::Generation::Setup.new(1), FakeProcess.new(101)).tap do |one|
       events.each { |event| event == :loaded ? one.load : one.change(event) }
     end
   end
 
   def resume(carried)
-    Bontebok::Generation.new(Bontebok::Generation::Setup.new(1), FakeMaster.new(101)).tap do |one|
+    Bontebok::Generation.new(Bontebok::Generation::Setup.new(1), FakeProcess.new(101)).tap do |one|
       one.restore(JSON.parse(JSON.generate(carried)))
     end
   end

@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "bontebok/processes/generations/generation"
-require_relative "../../support/generations/fake_master"
+require_relative "../../support/generations/fake_process"
 require_relative "../../support/generations/stopped_clock"
 
 # Tests a generation: its states, and what it tells its master.
@@ -153,7 +153,7 @@ class GenerationTest < Support::TestCase
   private
 
   def after(*events)
-    Bontebok::Generation.new(Bontebok::Generation::Setup.new(1), FakeMaster.new(101)).tap do |one|
+    Bontebok::Generation.new(Bontebok::Generation::Setup.new(1), FakeProcess.new(101)).tap do |one|
       events.each { |event| one.change(event) }
     end
   end

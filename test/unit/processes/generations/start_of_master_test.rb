@@ -8,7 +8,7 @@ require "bontebok/config/config"
 require "bontebok/processes/generations/generation"
 require "bontebok/processes/generations/start_of_master"
 require_relative "../../support/generations/fake_listeners"
-require_relative "../../support/generations/fake_master"
+require_relative "../../support/generations/fake_process"
 
 # Tests what the supervisor answers an executed master. This test speaks for the master.
 class StartOfMasterTest < Support::TestCase
@@ -23,7 +23,7 @@ class StartOfMasterTest < Support::TestCase
     @listeners = FakeListeners.new([], Links.new([], @totals))
     @former = Bontebok::Generation::Setup.new(1, "1", config, @listeners)
     @setup = Bontebok::Generation::Setup.new(2)
-    @start = Bontebok::StartOfMaster.new(FakeMaster.new(PID), @supervisor, nil, :canary)
+    @start = Bontebok::StartOfMaster.new(FakeProcess.new(PID), @supervisor, nil, :canary)
   end
 
   def teardown

@@ -7,7 +7,7 @@ require "bontebok/processes/deploys"
 require "bontebok/sockets/shared/totals"
 require_relative "deploy_report_case"
 require_relative "fake_listeners"
-require_relative "fake_master"
+require_relative "fake_process"
 require_relative "log_lines"
 
 # For tests of Deploys: nothing is forked, and the test makes the generations.
@@ -88,7 +88,7 @@ module DeploysCase
     @opened.push(@master = Bontebok::Handshake.new(pair.last.to_io.dup), @stderr = pipe.last.dup)
     fork = lambda do |to_close:|
       @forks << to_close
-      fault ? raise(fault) : FakeMaster.new(100 + @deploys.number)
+      fault ? raise(fault) : FakeProcess.new(100 + @deploys.number)
     end
     Bontebok::Handshake.stub(:pair, pair) do
       IO.stub(:pipe, pipe) { Bontebok::ForkedProcess.stub(:fork, fork) { @generations.add(@deploys.start) } }

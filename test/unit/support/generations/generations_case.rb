@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "bontebok/processes/generations"
-require_relative "fake_master"
+require_relative "fake_process"
 require_relative "log_lines"
 require_relative "stopped_clock"
 
@@ -51,7 +51,7 @@ module GenerationsCase
       raise @fault if @fault
 
       number = @started.size + 1
-      generation = Bontebok::Generation.new(Bontebok::Generation::Setup.new(number), FakeMaster.new(100 + number))
+      generation = Bontebok::Generation.new(Bontebok::Generation::Setup.new(number), FakeProcess.new(100 + number))
       generation.report = :report if number > 1
       generation.ordered = number > 1
       generation.rollout = @rollouts.shift if number > 1

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require "bontebok/system/clock"
-require_relative "fake_master"
+require_relative "fake_process"
 
 # A master's process in a GenerationWorld. It loads, waits for :go, gets its workers ready, and obeys. The search
 # decides when it takes its next step, and whether it fails, ends or closes its channel.
-class ModelMaster < FakeMaster
+class ModelMaster < FakeProcess
   # ready: the number of its workers that serve.
   attr_reader :phase, :ready
 

@@ -3,7 +3,7 @@
 require "bontebok/processes/forked_process"
 
 # A ForkedProcess that nobody has forked. A test says what the process does, and reads what it was told.
-class FakeMaster < Bontebok::ForkedProcess
+class FakeProcess < Bontebok::ForkedProcess
   # The parent's end of the channel.
   Line = Struct.new(:process) do
     def say(word) = process.told(word)
