@@ -168,7 +168,7 @@ class WorkersWalk
 
   def settled?
     @workers.whole? && @model.alive.size == @workers.size &&
-      @model.alive.all? { |worker| worker.staying? && !worker.asked && !worker.lost_at }
+      @model.alive.all? { |one| one.staying? && !one.asked && !one.lost_at && !one.killed }
   end
 
   def settle_once
