@@ -4,7 +4,6 @@ require "forwardable"
 require_relative "../sockets/channel"
 require_relative "../system/clock"
 require_relative "../config/hooks"
-require_relative "../system/main_thread"
 require_relative "children/pauses"
 require_relative "children/record"
 require_relative "children/roster"
@@ -36,8 +35,11 @@ module Bontebok
     # The channels that #tick reads.
     def sources = @roster.audible.map(&:channel)
 
-    # The time (Clock) at which #tick must be called; nil: none.
-    def deadline = deadlines.min
+    # The time (Clock) at which #tick must be called; nil: none. Words that wait in a channel of this process are sent
+    # again soon.
+    def deadline
+      [*@rules.deadlines, *(Clock.now + Clock::STEP if Channel.full?)].select(&:finite?).min
+    end
 
     # The time at which #tick next looks for workers that do not move; nil: no worker serves yet.
     def next_look
@@ -53,27 +55,12 @@ module Bontebok
       @rules.fill { |number| start(number) }
     end
 
-    # Waits until a worker's channel or one of `others` is readable, or a deadline passes. After each wait, the caller
-    # must read its signals and call #tick. The block gets an exception that the application raises in this thread (see
-    # MainThread). until_then: a deadline of the caller.
-    def wait(*others, until_then: nil, &interrupted)
-      limits = [*deadlines, *until_then]
-      seconds = [*limits, *next_look].map { |time| [time - Clock.now, 0].max }.min
-      seconds = [seconds, Clock::STEP].min if limits.any?
-      MainThread.wait([*others, *sources], seconds, &interrupted)
-    end
-
     # Sends the word to all workers. A worker that still loads gets the word when it is loaded.
     def tell(word)
       @roster.each { |child| child.tell(word) }
     end
 
     private
-
-    # Words that wait in a channel of this process are sent again soon.
-    def deadlines
-      [*@rules.deadlines, *(Clock.now + Clock::STEP if Channel.full?)].select(&:finite?)
-    end
 
     # The last words of a worker that has ended are heard before its end counts.
     def hear_and_reap

@@ -34,7 +34,7 @@ class ChildrenTest < Support::TestCase
     serve(1)
     let_end(@started[0], :die, "KILL")
     assert_equal([[1, @started[0].pid, 9]], @gone.map { |child| [child.number, child.pid, child.status.termsig] })
-    assert_predicate @started[0].channel, :closed?
+    assert_predicate @started[0], :hung_up?
     @workers.tick
     assert_equal 1, @gone.size
   end

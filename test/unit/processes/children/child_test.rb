@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "bontebok/processes/children"
-require_relative "../../support/workers/fake_process"
+require_relative "../../support/workers/fake_worker"
 
 # Walks each event in each state of a worker: each step, in each place (Child::STEPS and Child::PLACES). The tables say
 # what must become of the worker. They are written independently of the tables of Child.
@@ -128,7 +128,7 @@ class ChildTest < Support::TestCase
 
   # Returns a worker and its process, whose records are empty, and whose deadline is in 100 s.
   def worker(step, place)
-    process = FakeProcess.new(1, 101)
+    process = FakeWorker.new(1, 101)
     child = Child.new(1, process)
     reach(child, step)
     child.replace if place == :replaced

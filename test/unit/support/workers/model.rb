@@ -123,7 +123,7 @@ class WorkersModel
       worker.gone = true
       ends = lines.grep(/pid #{worker.pid}\)/).filter_map { |line| line[/\) (ended before it was|ended:|has left)/, 1] }
       expect(ends == expected_end(worker)) { "the log says #{ends} of #{worker.pid}" }
-      expect(worker.process.channel.closed?) { "the channel of #{worker.pid} is open" }
+      expect(worker.process.hung_up?) { "the channel of #{worker.pid} is open" }
       note_own_end(worker, fault: !worker.user) if worker.staying? || (!worker.ready? && !worker.told)
     end
   end

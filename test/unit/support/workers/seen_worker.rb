@@ -55,7 +55,7 @@ class SeenWorker
     process.close
   end
 
-  # way: see FakeProcess.
+  # way: see FakeWorker.
   def end_by(way, *how)
     @user = way == :die && !killed
     process.public_send(way, *how)

@@ -2,7 +2,7 @@
 
 require "minitest/mock"
 require "bontebok/processes/children"
-require_relative "fake_process"
+require_relative "fake_worker"
 require_relative "workers_case"
 require_relative "model"
 
@@ -31,7 +31,7 @@ class WorkersWalk
   def initialize(seed)
     @random = Random.new(seed)
     @now = 1000.0
-    @log = WorkersCase::Lines.new
+    @log = LogLines.new
     @model = WorkersModel.new(SIZE)
     @attempts = []
     @events = []
@@ -75,7 +75,7 @@ class WorkersWalk
 
   def start(number)
     failure = @next_forks.shift
-    process = FakeProcess.new(number, @pid += 1)
+    process = FakeWorker.new(number, @pid += 1)
     process.busy = @random.rand < 0.5
     @attempts << [number, failure || process]
     raise Errno::EAGAIN if failure == :refused
@@ -87,8 +87,8 @@ class WorkersWalk
   # One turn of the master's loop.
   def turn(order = nil)
     @workers.tick
-    @model.check(@now, order, @attempts, @log, @stalled.found.keys)
-    [@attempts, @log].each(&:clear)
+    @model.check(@now, order, @attempts, @log.lines, @stalled.found.keys)
+    [@attempts, @log.lines].each(&:clear)
     @stalled.found = {}
     check_answers
   end

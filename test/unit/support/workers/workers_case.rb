@@ -2,17 +2,11 @@
 
 require "minitest/mock"
 require "bontebok/processes/children"
-require_relative "fake_process"
+require_relative "../generations/log_lines"
+require_relative "fake_worker"
 
 # Helpers for tests of Children without processes: the processes are fakes, and time passes only if the test says so.
 module WorkersCase
-  # Keeps the lines of the log, as "level text".
-  class Lines < Array
-    %i[info warn error].each { |level| define_method(level) { |text, cause = nil| write(level, text, cause) } }
-
-    def write(level, text, cause = nil) = push([level, text, *cause&.message].join(" "))
-  end
-
   # Stands for StalledWorkers.
   class Stalled
     attr_reader :looks
@@ -41,7 +35,8 @@ module WorkersCase
     super
     @started = []
     @gone = []
-    @log = Lines.new
+    @lines = LogLines.new
+    @log = @lines.lines
   end
 
   private
@@ -51,10 +46,10 @@ module WorkersCase
   # Creates @workers and lets them start their workers. The block gets the number of a new worker, and may raise what a
   # fork may raise.
   def keep(count, pause: 1, grace: 60, **options)
-    ended = ->(child) { @gone << child }
-    @workers = Bontebok::Children.new(count, pause: pause, grace: grace, log: @log, ended: ended, **options) do |number|
+    options = { pause: pause, grace: grace, log: @lines, ended: ->(child) { @gone << child }, **options }
+    @workers = Bontebok::Children.new(count, **options) do |number|
       yield(number) if block_given?
-      @started << FakeProcess.new(number, 101 + @started.size)
+      @started << FakeWorker.new(number, 101 + @started.size)
       @started.last
     end
     @workers.tick
@@ -75,7 +70,7 @@ module WorkersCase
 
   def be_ready(*processes) = say(:loaded, :ready, by: processes)
 
-  # The process ends; see FakeProcess for the ways.
+  # The process ends; see FakeWorker for the ways.
   def let_end(process, way = :exit, *how)
     process.public_send(way, *how)
     @workers.tick

@@ -1,63 +1,38 @@
 # frozen_string_literal: true
 
-require "bontebok/processes/forked_process"
+require_relative "../generations/fake_process"
 
-# A ForkedProcess without a process. The test decides what the process says and how it ends. Signals and words of the
-# parent are recorded.
-class FakeProcess < Bontebok::ForkedProcess
-  # The parent's end of the channel.
-  class Channel
-    # said: the words of the parent.
-    attr_reader :said
-
-    def initialize
-      @said = []
-      @words = []
-    end
-
-    def say(word) = @said << word
-
-    def hear = @words.empty? && @ended ? [:closed] : @words.shift(Bontebok::Channel::MOST)
-
-    def get(*words) = @words.concat(words)
-
-    # Called when the process has closed its end.
-    def end = @ended = true
-
-    def close = @closed = true
-
-    def closed? = !@closed.nil?
-  end
-
+# The process of a worker, in tests of Children without processes.
+class FakeWorker < FakeProcess
   # A stand-in for Process::Status.
   Status = Struct.new(:exitstatus, :termsig) do
     def signaled? = !termsig.nil?
     def success? = exitstatus&.zero?
   end
 
-  attr_reader :number, :signals
+  attr_reader :number
 
   # If true, a KILL does not end the process yet.
   attr_accessor :busy
 
   def initialize(number, pid)
-    super(pid, Channel.new)
+    super(pid)
     @number = number
-    @signals = []
   end
 
-  def said = channel.said
+  # What its parent has said.
+  def said = words
 
   # The process says these words.
   def say(*words)
-    channel.get(*words)
+    says(*words)
     self
   end
 
   def be_ready = say(:loaded, :ready)
 
   # The process closes its channel, as exec would.
-  def close = channel.end
+  def close = says(:closed)
 
   def exit(status = 0) = end_with(Status.new(status))
 
@@ -73,7 +48,7 @@ class FakeProcess < Bontebok::ForkedProcess
   def told_to_end? = said.intersect?(%i[drain retire quit])
 
   def check
-    return unless @end
+    return unless over?
 
     @end == :unknown ? @ending = "unknown status" : ended(@end)
   end
@@ -81,7 +56,7 @@ class FakeProcess < Bontebok::ForkedProcess
   def signal(name)
     return if ended?
 
-    @signals << name
+    signals << name
     die(name) if name == :KILL && !busy
   end
 
