@@ -29,7 +29,7 @@ module Bontebok
     #   - A running worker that has closed its channel is replaced at once, because it cannot be told to end.
     #   - A worker that does not become ready in time, or does not end in time, is killed. The log names it.
     #
-    # Children tells this class what has happened. The answers go to the workers (words, signals, deadlines), to the log
+    # Children reports each event to this class. The answers go to the workers (words, signals, deadlines), to the log
     # and, as numbers to start, to Children. This class reads, forks and waits for nothing.
     class Rules
       # If all threads of a worker hang, the worker must end within this number of seconds.

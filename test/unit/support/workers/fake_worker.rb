@@ -20,7 +20,7 @@ class FakeWorker < FakeProcess
     @number = number
   end
 
-  # What its parent has said.
+  # The words of its parent.
   def said = words
 
   # The process says these words.

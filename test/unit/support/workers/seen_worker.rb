@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A worker as WorkersModel knows it: what its process has said, and what was said to it. Checks that it must end when it
-# must, and not before, and that it hears what it must hear.
+# A worker as WorkersModel knows it: the words of its process, and the words and signals to it. Checks that it is told
+# to end and killed in time, and not before, and that it hears what it must hear.
 class SeenWorker
   GRACE = 60
   BOOT = 50

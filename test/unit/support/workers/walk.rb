@@ -10,7 +10,7 @@ require_relative "model"
 # each event WorkersModel checks what Children has done. At the end, all workers become ready and stay.
 class WorkersWalk
   SIZE = 2
-  # What a worker does, and what else happens. A walk has only some of these events, so that a few of them happen often.
+  # The events of a worker, and others. A walk has only some of these events, so that a few of them happen often.
   WORKER = %i[advance last leave hung stuck emptied waits close exit die vanish stall].freeze
   OTHERS = %i[renew renew_slowly more fewer reopen stop kill resume refuse fail together].freeze
   SECONDS = [0.1, 0.5, 1, 2, 10, 30, 60].freeze

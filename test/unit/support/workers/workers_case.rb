@@ -83,7 +83,7 @@ module WorkersCase
 
   def numbers = @started.map(&:number)
 
-  # The Child of the process. What tests ask of it is what the totals show when it has ended.
+  # The Child of the process. Tests ask it for facts that the totals show when it has ended.
   def child_of(process)
     [*@gone, *@workers.instance_variable_get(:@roster)].find { |child| child.pid == process.pid }
   end
