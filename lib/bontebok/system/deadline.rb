@@ -7,7 +7,7 @@ module Bontebok
   # died. Used by Worker, SingleProcess and ExitLimit. Not for a parent that waits for a child, because a
   # ForkedProcess has a deadline of its own.
   class Deadline
-    # For Clock.
+    # The time by Clock.now.
     attr_reader :time
 
     def initialize(seconds)
