@@ -25,10 +25,27 @@ class GenerationsKeepingTest < Support::TestCase
     assert_nil @generations.kept
   end
 
+  # The memory is needed, for example.
+  def test_the_former_master_is_released
+    keep_first
+    2.times { @generations.release }
+    assert_states :leaving, :serving
+    assert_equal %i[go park retire], one(1).process.words
+  end
+
   def test_a_former_master_that_dies_is_not_kept
     keep_first
     die(1)
     assert_states :ended, :serving
+    assert_nil @generations.kept
+  end
+
+  # The supervisor reaps all children as process 1.
+  def test_other_code_reaps_the_kept_master
+    keep_first
+    @generations.ended(101, Struct.new(:exitstatus, :success?, :signaled?).new(0, true, false))
+    tick
+    assert_log "info master (pid 101) has left: exit status 0"
     assert_nil @generations.kept
   end
 
@@ -86,6 +103,15 @@ class GenerationsKeepingTest < Support::TestCase
     assert_equal 2, @server.started.size
   end
 
+  # So the workers of the former one need not wait for each other.
+  def test_a_rollback_hears_go_again_if_the_present_master_dies_at_once
+    keep_first
+    @generations.roll_back
+    die(2)
+    hear(1, :loaded)
+    assert_equal %i[go park serve go go], one(1).process.words
+  end
+
   def test_a_rollback_that_takes_too_long_fails
     keep_first
     @generations.roll_back
@@ -124,6 +150,14 @@ class GenerationsKeepingTest < Support::TestCase
       assert_equal wanted, one(1).told
       assert_equal [*%i[fewer] * 3, *%i[more] * (wanted - 1)], one(1).process.words.drop(1)
     end
+  end
+
+  def test_the_former_master_gets_its_workers_back_when_another_deploy_replaces_the_next_one
+    @server.rollouts = [GenerationsCase::Rollout.new([[1, 3]])]
+    begin_deploy
+    serve(2)
+    deploy
+    assert_equal [WORKERS, %i[more more more]], [one(1).told, one(1).process.words.last(3)]
   end
 
   # The master is frozen, or busy in a hook: it does not hear :park.

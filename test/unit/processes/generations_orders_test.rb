@@ -42,6 +42,26 @@ class GenerationsOrdersTest < Support::TestCase
     assert @generations.settled?(:whole)
   end
 
+  # A pause follows if two in a row have ended soon after they were ready.
+  def test_masters_that_end_or_are_lost_soon
+    @generations.go
+    tick
+    [1, 2].each do |number|
+      serve(number)
+      number == 1 ? die(number) : desert(number)
+      tick
+    end
+    assert_states :ended, :lost
+    wait(PAUSE)
+    serve(3)
+    wait(PAUSE)
+    deploy # the third one was ready for long enough
+    serve(4)
+    die(4)
+    tick
+    assert_equal 5, @server.started.size
+  end
+
   # The user may have repaired the fault.
   def test_a_deploy_ends_the_pause
     tick

@@ -47,31 +47,6 @@ class GenerationsTest < Support::TestCase
     assert_equal [%i[retire], %i[TERM]], [one(2).process.words, one(2).process.signals]
   end
 
-  # A worker gets the time again when a part of the workers is ready.
-  def test_each_part_of_the_workers_gets_the_time
-    @server.rollouts = [GenerationsCase::Rollout.new([[1, 3], :whole])]
-    begin_deploy
-    hear(2, :loaded, :ready)
-    wait(LIMIT - 1)
-    hear(2, :whole)
-    wait(LIMIT - 1)
-    assert_states :serving, :ready
-    wait(1)
-    assert_states :serving, :failed
-  end
-
-  def test_a_generation_that_is_held_has_no_time_limit
-    @server.rollouts = [rollout = GenerationsCase::Rollout.new([:hold])]
-    begin_deploy
-    serve(2)
-    wait(LIMIT)
-    assert_states :serving, :held
-    rollout.verdict = :bad
-    tick
-    assert_states :serving, :failed
-    assert_equal [2, "has too many errors"], @server.failure
-  end
-
   # A generation that was not whole in time does not count as a failed start, so no pause follows.
   def test_the_next_deploy_tries_again
     begin_deploy

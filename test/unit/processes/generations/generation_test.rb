@@ -74,9 +74,11 @@ class GenerationTest < Support::TestCase
   end
 
   def test_the_time_since_it_was_ready
-    one = generation(:serving)
+    one = generation(:ready)
     pass_time(5)
-    assert_equal 5, one.seconds_ready
+    one.change(:whole)
+    pass_time(1)
+    assert_equal 6, one.seconds_ready
   end
 
   # A word would end a master that loads.
@@ -117,6 +119,12 @@ class GenerationTest < Support::TestCase
     assert_equal 3, one.workers(8)
     one.load
     assert_equal [3, %i[park serve more more]], [one.told, one.process.words]
+  end
+
+  def test_a_kept_one_has_as_many_workers_as_the_server
+    one = generation(:serving)
+    one.keep(3)
+    assert_equal 3, one.told
   end
 
   def test_a_hold_has_no_time_limit
