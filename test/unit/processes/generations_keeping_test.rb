@@ -18,7 +18,9 @@ class GenerationsKeepingTest < Support::TestCase
 
   def test_the_former_master_ends_when_its_time_is_over
     keep_first
-    wait(KEPT - 1)
+    wait(45) # it had time to let its workers leave
+    assert_equal now + KEPT - 45, @generations.deadline
+    wait(KEPT - 46)
     assert_states :kept, :serving
     wait(1)
     assert_states :leaving, :serving

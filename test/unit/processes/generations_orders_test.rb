@@ -51,6 +51,7 @@ class GenerationsOrdersTest < Support::TestCase
       number == 1 ? die(number) : desert(number)
       tick
     end
+    assert_log "warn master (pid 101) ended: killed by SIGKILL, 0 s after it was ready"
     assert_states :ended, :lost
     wait(PAUSE)
     serve(3)
@@ -66,6 +67,7 @@ class GenerationsOrdersTest < Support::TestCase
   def test_a_deploy_ends_the_pause
     tick
     die(1)
+    assert_log "warn master (pid 101) ended before it was ready: killed by SIGKILL"
     tick
     assert_states :ended
     deploy

@@ -47,6 +47,28 @@ class GenerationsRolloutTest < Support::TestCase
     assert_states :leaving, :serving
   end
 
+  # When a part of its workers is ready, it starts the next one, and as many former workers leave.
+  def test_a_canary_that_is_good_starts_the_other_workers
+    rollout = begin_with([:hold, [3, 2], :whole])
+    serve(2)
+    rollout.verdict = :good
+    tick
+    rollout.verdict = nil
+    assert_states :serving, :ready
+    assert_equal([%i[go more more more], %i[go fewer fewer]], [2, 1].map { |number| one(number).process.words })
+    hear(2, :whole)
+    assert_states :leaving, :serving
+  end
+
+  def test_without_a_former_generation_no_workers_leave
+    begin_with([[1, 3], :whole])
+    die(1)
+    serve(2)
+    hear(2, :whole)
+    assert_equal %i[go go more], one(2).process.words
+    assert_states :ended, :serving
+  end
+
   # The former master keeps its workers.
   def test_a_generation_that_has_failed_starts_no_more_workers
     begin_with([[1, 3]])

@@ -25,6 +25,7 @@ class GenerationsTest < Support::TestCase
     serve(2)
     die(1)
     assert_equal [[:loaded, 1], [:serves, 1], [:loaded, 2], [:serves, 2], [:ended, 1]], @server.calls
+    assert_equal [nil, nil, []], [one(2).report, one(2).rollout, @generations.under_way]
   end
 
   def test_a_generation_that_is_not_whole_in_time_is_stopped_and_the_former_one_stays
