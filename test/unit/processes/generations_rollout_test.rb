@@ -61,8 +61,11 @@ class GenerationsRolloutTest < Support::TestCase
   end
 
   def test_without_a_former_generation_no_workers_leave
-    begin_with([[1, 3], :whole])
+    rollout = begin_with([[1, 3], :whole])
+    tick
+    refute rollout.alone
     die(1)
+    assert rollout.alone
     serve(2)
     hear(2, :whole)
     assert_equal %i[go go more], one(2).process.words

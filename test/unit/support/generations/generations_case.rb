@@ -22,12 +22,12 @@ module GenerationsCase
 
   # In place of a Rollout. steps: the results of #step. verdict: what #judge returns, or raises.
   Rollout = Struct.new(:steps, :verdict) do
-    attr_reader :crashes
+    attr_reader :crashes, :alone
 
     def step(*) = steps.shift
     def deadline = nil
     def count(present) = present
-    def end_trial = nil
+    def end_trial = @alone = true
     def note_crash = @crashes = crashes.to_i + 1
     def judge = verdict.is_a?(Exception) ? raise(verdict) : verdict
   end
