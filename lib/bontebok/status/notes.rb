@@ -5,7 +5,7 @@ module Bontebok
     # The notes about deploys and about ends of workers, which the server keeps beside its totals.
     module Notes
       MOST = 20
-      # The text of a note after which another generation serves (Deploy::EndNote).
+      # The text of a note after which another generation serves (DeployReport).
       SERVES = /\Ageneration (\d{1,9}) serves \((\w+)/n
       private_constant :MOST, :SERVES
 

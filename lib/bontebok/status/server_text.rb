@@ -8,7 +8,7 @@ module Bontebok
     class ServerText
       # The most ends of workers that the screen shows.
       ENDS = 3
-      # The texts of deploys (Deploy::EndNote).
+      # The texts of deploys (DeployReport).
       SUCCEEDED = /\A(?:succeeded|generation \d+ serves)\b/i
       GENERATION = /\Ageneration \d+ /
 

@@ -81,11 +81,6 @@ module Bontebok
       @canary = @crashed = @on_trial = nil
     end
 
-    # The deploy has failed, or has succeeded: there is nothing to judge.
-    def over
-      @over = true
-    end
-
     private
 
     def next_step(told, present, pid)
