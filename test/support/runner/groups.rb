@@ -102,7 +102,9 @@ module Runner
 
     def integration(only = nil, **more) = files("integration/**/*", only, processes: 4, cores: WAITING, **more)
 
-    def interop(only = nil, **more) = files("interop/{*,files/*}", only, processes: 2, cores: WAITING, **more)
+    def interop(only = nil, **more)
+      files("interop/{*,files/*,versions/*}", only, processes: 2, cores: WAITING, **more)
+    end
 
     def psgi(only = nil)
       [*(prove("t/psgi/**/*.t") unless only), *files("interop/psgi/*", only, cores: WAITING)]
