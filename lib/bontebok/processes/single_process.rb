@@ -4,6 +4,7 @@ require_relative "commands"
 require_relative "control/arrivals"
 require_relative "control/control"
 require_relative "control/hang_up"
+require_relative "effective"
 require_relative "pidfile"
 require_relative "single_process/in_place_deploy"
 require_relative "single_process/load_watch"
@@ -38,7 +39,7 @@ module Bontebok
     # service: the ServiceReport.
     def initialize(config, listeners, log:, service:, release: nil)
       @config = config
-      @listeners = listeners
+      @effective = Effective.new(config, listeners)
       @log = log
       @service = service
       @release = release
@@ -63,16 +64,18 @@ module Bontebok
 
     private
 
+    def listeners = @effective.listeners
+
     def make_parts
       @commands = Commands.new(@log)
       parts = { commands: @commands, log: @log }
       arrivals = Arrivals.new(@log)
-      @deploy = InPlaceDeploy.new(@config, @listeners, @service, log: @log)
-      @report = StateReport.new(@service, @config, @listeners) { describe }
-      @stop = Stop.new(@config, @listeners, **parts, arrivals: arrivals, report: @report,
-                                                     drains: Stop.drains?(ENV)) { |how| drain(how) }
-      @control = Control.new(@config, @listeners, **parts, arrivals: arrivals, stop: @stop) { show }
-      @hang_up = HangUp.new(@config, **parts, stop: @stop, again: -> { @events.push("HUP") }) { reopen }
+      @deploy = InPlaceDeploy.new(@effective, @service, log: @log)
+      @report = StateReport.new(@service, @effective) { describe }
+      @stop = Stop.new(@effective, **parts, arrivals: arrivals, report: @report,
+                                            drains: Stop.drains?(ENV)) { |how| drain(how) }
+      @control = Control.new(@effective, **parts, arrivals: arrivals, stop: @stop) { show }
+      @hang_up = HangUp.new(@effective, **parts, stop: @stop, again: -> { @events.push("HUP") }) { reopen }
       @exit = ProcessExit.new(@config, @stop, @deploy, log: @log) { unlink }
       obey_users
     end
@@ -98,12 +101,12 @@ module Bontebok
     def prepare
       Process.setproctitle("bontebok")
       ForkGuard.install do
-        [@listeners, StartFailure, Pidfile, @log, *@control.descriptors, *@deploy.client].each(&:disown)
+        [listeners, StartFailure, Pidfile, @log, *@control.descriptors, *@deploy.client].each(&:disown)
       end
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) if StartCommand.noted?
-      @listeners.bind
-      ThisServer.is(links: @listeners.worker_links, config: @config, mode: "single", pid: Process.pid, generation: 1)
+      listeners.bind
+      ThisServer.is(links: listeners.worker_links, config: @config, mode: "single", pid: Process.pid, generation: 1)
       @stop.announce
     end
 
@@ -131,9 +134,9 @@ module Bontebok
 
     def serve
       @deploy.watch_restart_file { @events.push(:restart) }
-      @config.account.act { @listeners.listen }
-      @lanes = Lanes.new(@config, @listeners, @release, worker: Hooks::Worker.new(1, Process.pid), log: @log,
-                                                        events: @events)
+      @config.account.act { listeners.listen }
+      @lanes = Lanes.new(@config, listeners, @release, worker: Hooks::Worker.new(1, Process.pid), log: @log,
+                                                       events: @events)
       @lanes.start
       @serving = Serving.new(@lanes, @config.seconds(:graceful_timeout))
       note_start
@@ -142,10 +145,10 @@ module Bontebok
     end
 
     def note_start
-      StartLines.write(@log, @config, @listeners)
+      StartLines.write(@log, @config, listeners)
       @control.open
-      @listeners.own
-      StartLines.write_ready(@log, @config, @listeners, @began)
+      listeners.own
+      StartLines.write_ready(@log, @config, listeners, @began)
       StartFailure.close
       @log.dismiss_witness
       @deploy.note_serving
@@ -182,7 +185,7 @@ module Bontebok
     # Also before the process serves: after a deploy, the sockets have files already.
     def unlink
       @control.close
-      @listeners.unlink
+      listeners.unlink
     end
 
     # how: :drain or :retire.
@@ -217,9 +220,8 @@ module Bontebok
 
     def take_back
       @events = SignalQueue.new(*SIGNALS)
-      @listeners = @deploy.take_back
-      [@stop, @report, @control, @deploy].each { |part| part.configure(@config, @listeners) }
-      @listeners.bind
+      @effective.listeners = @deploy.take_back
+      listeners.bind
       @stop.announce
       @stop.how = nil
       @began = Clock.now

@@ -7,24 +7,18 @@ module Bontebok
   class StateReport
     # service: the ServiceReport. alive: returns whether the server is alive. The block returns the state of the server
     # (see ServiceReport), and the state in words.
-    def initialize(service, config, listeners, alive: proc { true }, &state)
+    def initialize(service, effective, alive: proc { true }, &state)
       @service = service
+      @effective = effective
       @alive = alive
       @state = state
-      configure(config, listeners)
-    end
-
-    # Takes the configuration and the listeners of a generation that takes effect.
-    def configure(config, listeners)
-      @config = config
-      @listeners = listeners
     end
 
     def tick
       return unless @service.wanted?
 
       state, text = @state.call
-      @service.tick(state, status: text, listeners: @listeners, config: @config, &@alive)
+      @service.tick(state, status: text, **@effective.to_h, &@alive)
     end
 
     def deadline = @service.deadline

@@ -28,24 +28,17 @@ module Bontebok
     # arrivals: the Arrivals. report: the StateReport. drains: the result of .drains?. announce: called like #announce;
     # the workers of some masters do not see the scoreboard. The block stops the workers, and calls #end; it gets :drain
     # or :retire.
-    def initialize(config, listeners, commands:, arrivals:, report:, log:, drains: false, announce: proc {}, &stop)
+    def initialize(effective, commands:, arrivals:, report:, log:, drains: false, announce: proc {}, &stop)
+      @effective = effective
       @arrivals = arrivals
       @report = report
       @log = log
       @drains = drains
       @announce = announce
       @stop = stop
-      @delay = DrainDelay.new(config.seconds(:drain_delay), ->(drains) { announce(drains) }, log: log) { leave }
-      configure(config, listeners)
+      @delay = DrainDelay.new(effective, ->(drains) { announce(drains) }, log: log) { leave }
       commands.answer("stop") { |request, client| obey_stop(request, client, commands) }
       commands.answer("drain", "resume") { |request, client| obey_drain(request["command"] == "drain", client) }
-    end
-
-    # Takes the configuration and the listeners of a generation that takes effect.
-    def configure(config, listeners)
-      @delay.configure(config)
-      @patience = config.seconds(:worker_boot_timeout)
-      @listeners = listeners
     end
 
     # True if the server was told to stop.
@@ -59,7 +52,7 @@ module Bontebok
 
     # False if the server would not wait for another server that starts now. During drain_delay it would.
     def waits_for_others?
-      !ends? && (@departure.nil? || !@listeners.start_server.nil?)
+      !ends? && (@departure.nil? || !listeners.start_server.nil?)
     end
 
     # True if the server ends because the application has left it in an unknown state.
@@ -73,7 +66,7 @@ module Bontebok
 
     # Shows clients and load balancers that the server will stop (true), or shows it no longer (false).
     def announce(drains = @drains)
-      @listeners.worker_links.draining = drains
+      listeners.worker_links.draining = drains
       @announce.call(drains)
     end
 
@@ -95,7 +88,8 @@ module Bontebok
       return @departure.insist if @departure
 
       @failed = failed
-      @departure = Departure.new(@listeners, newcomers: @arrivals.method(:starting?), log: @log, patience: @patience)
+      @departure = Departure.new(listeners, newcomers: @arrivals.method(:starting?), log: @log,
+                                            patience: @effective.config.seconds(:worker_boot_timeout))
       @report.tick
     end
 
@@ -110,9 +104,9 @@ module Bontebok
     # Called when the workers are told to end. If another server continues, it gets the idle connections. Otherwise
     # their clients are told to close them.
     def end(how)
-      if @arrivals.leave(*@listeners.other)
+      if @arrivals.leave(*listeners.other)
         @log.info("another server gets the idle connections")
-        @listeners.worker_links.hand_over
+        listeners.worker_links.hand_over
       else
         announce(true)
       end
@@ -120,6 +114,8 @@ module Bontebok
     end
 
     private
+
+    def listeners = @effective.listeners
 
     def leaving? = leaves? && !ends?
 

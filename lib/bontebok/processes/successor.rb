@@ -21,8 +21,8 @@ require_relative "../system/working_directory"
 
 module Bontebok
   # An executed master: the supervisor has executed the server's command again, and this process has read the
-  # configuration. It gets the listeners and all other shared descriptors from the supervisor (see StartOfMaster), and becomes
-  # a Master.
+  # configuration. It gets the listeners and all other shared descriptors from the supervisor (see StartOfMaster), and
+  # becomes a Master.
   class Successor
     # Returns the channel and the handshake. Removes the variable from env, and sets close-on-exec, because commands of
     # the configuration file must not get the descriptors. Raises UsageError.

@@ -6,6 +6,7 @@ require_relative "control/arrivals"
 require_relative "control/control"
 require_relative "control/hang_up"
 require_relative "deploys"
+require_relative "effective"
 require_relative "life_line"
 require_relative "pidfile"
 require_relative "state_report"
@@ -45,8 +46,7 @@ module Bontebok
     # release: the Release, if rackup has loaded its application; nil: the masters or the workers load it.
     # service: the ServiceReport.
     def initialize(config, listeners, log:, service:, release: nil)
-      @config = config
-      @listeners = listeners
+      @effective = Effective.new(config, listeners)
       @log = log
       @service = service
       @release = release
@@ -55,7 +55,7 @@ module Bontebok
 
     # Returns the exit status; raises StartError.
     def run
-      prepare(Known.new(0, [1, VERSION], @config.auto_workers? ? 1 : @config.workers))
+      prepare(Known.new(0, [1, VERSION], config.auto_workers? ? 1 : config.workers))
       work
     ensure
       limit_exit if @release
@@ -68,7 +68,7 @@ module Bontebok
       @start.skip
       prepare(Known.new(*state.values_at("generation", "serving", "workers", "drains"), life_line,
                         state["restart_file"]))
-      @listeners.take_effect(@listeners)
+      listeners.take_effect(listeners)
       @masters.restore(state.masters, @deploys.serving)
       state.listeners("control").each { |listener| @control.take(listener) }
       @adopted.take
@@ -88,16 +88,20 @@ module Bontebok
 
     private
 
+    def config = @effective.config
+
+    def listeners = @effective.listeners
+
     def prepare(known)
       Process.setproctitle("bontebok supervisor")
       Channel.log = @log
       make_stop(known)
       make_control
       ForkGuard.install do
-        [@listeners, Channel, StartFailure, Pidfile, @log, *@life_line, *@control.descriptors].each(&:disown)
+        [listeners, Channel, StartFailure, Pidfile, @log, *@life_line, *@control.descriptors].each(&:disown)
       end
       @events = SignalQueue.new(*HeldSignals::SIGNALS)
-      @listeners.bind
+      listeners.bind
       adopt(known)
       make_generations(known)
       connect_parts
@@ -105,22 +109,22 @@ module Bontebok
       @directory = WorkingDirectory.keep
       StartCommand.enter(@directory) unless @release
       @restart_watch = RestartWatch.new(@directory, known.seen) { @events.push(:restart) }
-      @restart_watch.configure(@config)
+      @restart_watch.configure(config)
     end
 
     def make_stop(known)
       @commands = Commands.new(@log)
       @arrivals = Arrivals.new(@log)
-      @report = StateReport.new(@service, @config, @listeners, alive: -> { @condition.alive? }) { @condition.describe }
-      @stop = Stop.new(@config, @listeners, commands: @commands, arrivals: @arrivals, report: @report, log: @log,
-                                            drains: known.drains || Stop.drains?(ENV),
-                                            announce: ->(drains) { announce(drains) }) { |how| stop(how) }
+      @report = StateReport.new(@service, @effective, alive: -> { @condition.alive? }) { @condition.describe }
+      @stop = Stop.new(@effective, commands: @commands, arrivals: @arrivals, report: @report, log: @log,
+                                   drains: known.drains || Stop.drains?(ENV),
+                                   announce: ->(drains) { announce(drains) }) { |how| stop(how) }
     end
 
     def make_control
       parts = { commands: @commands, stop: @stop, log: @log }
-      @control = Control.new(@config, @listeners, **parts, arrivals: @arrivals) { @condition.show }
-      @hang_up = HangUp.new(@config, **parts, again: -> { @events.push("HUP") }) { @renewal.renew }
+      @control = Control.new(@effective, **parts, arrivals: @arrivals) { @condition.show }
+      @hang_up = HangUp.new(@effective, **parts, again: -> { @events.push("HUP") }) { @renewal.renew }
       @commands.on("TERM", "QUIT") { @stop.begin(ready: !@start.under_way?) }
       @commands.on("INT") { interrupt }
     end
@@ -128,7 +132,7 @@ module Bontebok
     # The supervisor adopts the workers of a dead master, but not under rackup (see Orphans).
     def adopt(known)
       @life_line = known.life_line || (LifeLine.new if !@release && Core.adopt_orphans)
-      @adopted = AdoptedWorkers.new(@listeners.worker_links, @config, log: @log, forked: ->(pid) { forked?(pid) })
+      @adopted = AdoptedWorkers.new(listeners.worker_links, config, log: @log, forked: ->(pid) { forked?(pid) })
     end
 
     # True if the supervisor has forked the process. All other children come from dead masters.
@@ -137,17 +141,17 @@ module Bontebok
     end
 
     def make_generations(known)
-      serving = Generation::Setup.new(*known.serving, @config, @listeners)
+      serving = Generation::Setup.new(*known.serving, config, listeners)
       @deploys = Deploys.new(serving, known.last, log: @log, release: @release, life_line: @life_line,
                                                   descriptors: -> { descriptors }, announces: -> { @stop.announced? },
                                                   effect: ->(generation) { follow(generation) },
                                                   ended: -> { @adopted.take }, control: -> { @control.path })
-      @masters = @deploys.generations = Generations.new(@deploys, @config, known.workers, @log)
+      @masters = @deploys.generations = Generations.new(@deploys, config, known.workers, @log)
     end
 
     # What a forked process must close.
     def descriptors
-      [@events, StartFailure, *@control.descriptors, *@life_line, @deploys, @replacement, *@listeners.other]
+      [@events, StartFailure, *@control.descriptors, *@life_line, @deploys, @replacement, *listeners.other]
     end
 
     def connect_parts
@@ -192,11 +196,10 @@ module Bontebok
 
     # A generation takes effect: the rest of the supervisor follows. An error in one part must not end the supervisor.
     def follow(generation)
-      @config, @listeners = generation.setup.to_a.last(2)
-      [-> { WorkingDirectory.enter_again(@log) }, -> { LogFiles.renew(@config, @log) },
-       -> { @log.configure(format: @config[:log_format], level: @config[:log_level]) },
-       *[@masters, @adopted, @restart_watch].map { |part| -> { part.configure(@config) } },
-       *[@stop, @report, @hang_up, @control].map { |part| -> { part.configure(@config, @listeners) } },
+      @effective.config, @effective.listeners = generation.setup.to_a.last(2)
+      [-> { WorkingDirectory.enter_again(@log) }, -> { LogFiles.renew(config, @log) },
+       -> { @log.configure(format: config[:log_format], level: config[:log_level]) },
+       *[@masters, @adopted, @restart_watch].map { |part| -> { part.configure(config) } },
        -> { @control.move }].each do |step|
         step.call
       rescue StandardError => e
@@ -216,10 +219,10 @@ module Bontebok
       return if [how, :quit].include?(@stop.how)
 
       @stop.end(how)
-      @log.info("stopping#{' at once' if how == :quit}") if @listeners.listening?
+      @log.info("stopping#{' at once' if how == :quit}") if listeners.listening?
       @deploys.discard("the server stops")
       @replacement.fail("the server stops")
-      @listeners.close
+      listeners.close
       [@masters, @adopted].each { |children| children.stop(how) }
     end
 
@@ -236,12 +239,12 @@ module Bontebok
     def limit_exit
       status = @start.failed? || @start.error ? 1 : 0
       Signal.trap("INT", @stop&.how == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")
-      ExitLimit.set(@config.seconds(:graceful_timeout), status: status, log: @log)
+      ExitLimit.set(config.seconds(:graceful_timeout), status: status, log: @log)
     end
 
     # For a program that takes the place of this one.
     def state_to_pass(values)
-      State.gather(@config, @listeners, @deploys, @masters,
+      State.gather(config, listeners, @deploys, @masters,
                    "directory" => @directory, "drains" => @stop.drains?, "restart_file" => @restart_watch.seen,
                    "life_line" => @life_line&.ends&.map(&:fileno),
                    "control" => @control.listener&.then { |one| PassedListeners.number([one]) }, **values)

@@ -29,9 +29,8 @@ module Bontebok
     end
 
     # The block returns what only this kind of server shows of itself. All values are JSON.
-    def initialize(config, listeners, commands:, arrivals:, stop:, log:, &status)
-      @config = config
-      @listeners = listeners
+    def initialize(effective, commands:, arrivals:, stop:, log:, &status)
+      @effective = effective
       @commands = commands
       @arrivals = arrivals
       @stop = stop
@@ -41,14 +40,9 @@ module Bontebok
       answer_commands
     end
 
-    # Takes the configuration and the listeners of a generation that takes effect. #move follows.
-    def configure(config, listeners)
-      @config = config
-      @listeners = listeners
-    end
-
+    # Called when another configuration takes effect.
     def move
-      return if @config[:control] == path
+      return if config[:control] == path
 
       close
       open
@@ -62,15 +56,15 @@ module Bontebok
 
     # listener: the former program of this process has passed it.
     def take(listener)
-      @socket = ControlSocket.new(listener.address.path, uid: @config.account.uid, listener: listener)
+      @socket = ControlSocket.new(listener.address.path, uid: config.account.uid, listener: listener)
     end
 
     def open
-      path = @config[:control]
+      path = config[:control]
       return @due = nil if OptionTypes::ControlPath.unset?(path)
 
       taken = File.socket?(path)
-      @socket = ControlSocket.new(path, uid: @config.account.uid, shared: beside_another?)
+      @socket = ControlSocket.new(path, uid: config.account.uid, shared: beside_another?)
       @due = nil
       @log.info("takes commands at #{path}")
     rescue StartError, SystemCallError, ArgumentError => e # ArgumentError: the path is too long
@@ -93,7 +87,7 @@ module Bontebok
 
     # True if this server may start while another one serves. Then it takes over the control socket when it is ready.
     def beside_another?
-      @config[:reuse_port] || @listeners.start_server
+      config[:reuse_port] || listeners.start_server
     end
 
     # What a forked process must close.
@@ -116,28 +110,32 @@ module Bontebok
 
     private
 
+    def config = @effective.config
+
+    def listeners = @effective.listeners
+
     def hear
       @socket&.take { |request, client| @commands.obey(request, client) }
-      @arrivals.hear { [*@listeners, *listener] }
+      @arrivals.hear { [*listeners, *listener] }
     end
 
     def answer_commands
       @commands.answer("status") do |_, client|
-        client.finish(0, server: { **server, processes: @listeners.worker_links.processes })
+        client.finish(0, server: { **server, processes: listeners.worker_links.processes })
       end
-      @commands.answer("watch") { |_, client| WatchAnswer.new(server, @config, @listeners.worker_links).give(client) }
+      @commands.answer("watch") { |_, client| WatchAnswer.new(server, config, listeners.worker_links).give(client) }
       @commands.answer("listeners") { |_, client| give_listeners(client) }
     end
 
     def server
-      { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, listeners: @listeners.map(&:to_s), **@status.call }
+      { version: VERSION, ruby: RUBY_VERSION, pid: Process.pid, listeners: listeners.map(&:to_s), **@status.call }
     end
 
     def give_listeners(client)
       return client.finish(1, Stop::TEXT) unless @stop.waits_for_others?
-      return client.finish(1, "nothing is shared (reuse_port)") unless beside_another? && @listeners.listening?
+      return client.finish(1, "nothing is shared (reuse_port)") unless beside_another? && listeners.listening?
 
-      @arrivals.add(release(client), @listeners)
+      @arrivals.add(release(client), listeners)
     end
   end
 end

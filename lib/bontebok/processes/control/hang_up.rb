@@ -7,8 +7,8 @@ module Bontebok
   # Supervisor and SingleProcess.
   class HangUp
     # stop: the Stop. again: called in another thread to give HUP again. The block is the effect of signal_hup reopen.
-    def initialize(config, commands:, stop:, again:, log:, &reopen)
-      @config = config
+    def initialize(effective, commands:, stop:, again:, log:, &reopen)
+      @effective = effective
       @commands = commands
       @stop = stop
       @again = again
@@ -18,14 +18,9 @@ module Bontebok
       commands.on("HUP") { obey }
     end
 
-    # Takes the configuration of a generation that takes effect.
-    def configure(config, _listeners)
-      @config = config
-    end
-
     # Called while the application loads. The block ends the server.
     def obey_while_loading
-      return yield if terminal_closed? || @config[:signal_hup] == "stop"
+      return yield if terminal_closed? || config[:signal_hup] == "stop"
 
       watch_terminal
       @reopen.call
@@ -33,11 +28,13 @@ module Bontebok
 
     private
 
+    def config = @effective.config
+
     def obey
       return @stop.skip_delay("the terminal is closed") if terminal_closed?
 
       watch_terminal
-      case @config[:signal_hup]
+      case config[:signal_hup]
       when "stop" then @commands.give("TERM")
       when "deploy" then @commands.give("USR2", "HUP")
       else @reopen.call
@@ -45,11 +42,11 @@ module Bontebok
     end
 
     def terminal_closed?
-      @config.interactive? && @terminal.closed?
+      config.interactive? && @terminal.closed?
     end
 
     def watch_terminal
-      @terminal.watch(&@again) if @config.interactive?
+      @terminal.watch(&@again) if config.interactive?
     end
   end
 end

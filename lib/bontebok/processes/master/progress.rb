@@ -138,8 +138,8 @@ module Bontebok
       @booted = true
     end
 
-    # With deploy_surge, the trial goes on until all workers are ready. Workers that end soon after that are also reported
-    # to the waiting command (see Rollout).
+    # With deploy_surge, the trial goes on until all workers are ready. Workers that end soon after that are also
+    # reported to the waiting command (see Rollout).
     def note_whole
       return if @workers.size < @trial
 

@@ -22,16 +22,10 @@ module Bontebok
       attr_reader :client
 
       # service: the ServiceReport.
-      def initialize(config, listeners, service, log:)
+      def initialize(effective, service, log:)
+        @effective = effective
         @service = service
         @log = log
-        configure(config, listeners)
-      end
-
-      # Takes the listeners of this process when it takes them back.
-      def configure(config, listeners)
-        @config = config
-        @listeners = listeners
       end
 
       # ready: returns whether the process serves. The block lets the threads retire.
@@ -40,7 +34,7 @@ module Bontebok
         @ready = ready
         @retire = retire
         commands.on("USR2") { |signal| order("SIG#{signal}") }
-        commands.on(:restart) { order("#{@config[:restart_file]} has changed") }
+        commands.on(:restart) { order("#{config[:restart_file]} has changed") }
         commands.answer("deploy") do |request, client|
           refusal = %w[supervisor canary].find { |option| request[option] }
           refusal ? commands.refuse(client, "deploy --#{refusal}") : answer(request, client, control)
@@ -50,7 +44,7 @@ module Bontebok
       # Called before the application is loaded, so that a change is noticed while the application loads. Called
       # again if a deploy has failed. The working directory may have gone by then.
       def note_restart_file
-        path = @config[:restart_file] or return
+        path = config[:restart_file] or return
         @restart_file ||= File.expand_path(path, WorkingDirectory.name)
         @restart_file_changed = RestartFile.changed(@restart_file)
       end
@@ -100,15 +94,15 @@ module Bontebok
       # time go on: their lanes tell their end to the former queue. Returns the Listeners from now on, for #bind.
       def take_back
         former = kept_listeners
-        @listeners.worker_links.close
+        listeners.worker_links.close
         ENV.update(totals_variable)
         @kept = @client = nil
-        Listeners.of(@config, log: @log, former: former, stored: @listeners.stored?)
+        Listeners.of(config, log: @log, former: former, stored: listeners.stored?)
       end
 
       # Counts the start, or the end of a deploy that has failed.
       def note_serving
-        totals = @listeners.worker_links.totals
+        totals = listeners.worker_links.totals
         return totals.started unless @fault
 
         totals.deployed("failed", "the deploy failed: #{@fault}")
@@ -116,6 +110,10 @@ module Bontebok
       end
 
       private
+
+      def config = @effective.config
+
+      def listeners = @effective.listeners
 
       def answer(request, client, control)
         return client.finish(Commands::BUSY, "busy: the process is executed again") if under_way?
@@ -147,8 +145,8 @@ module Bontebok
       def keep(reason)
         StartCommand.check
         @log.info("#{reason}: the process is executed again when its requests are finished")
-        @totals = @listeners.worker_links.totals.descriptors.map(&:dup)
-        @kept = PassedListeners.keep(@listeners)
+        @totals = listeners.worker_links.totals.descriptors.map(&:dup)
+        @kept = PassedListeners.keep(listeners)
       end
 
       def fault(error) = "the start command cannot be executed: #{error.message}"

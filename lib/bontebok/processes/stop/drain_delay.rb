@@ -11,8 +11,8 @@ module Bontebok
 
     # announce: called with true, shows clients and load balancers that the server will stop. stop: begins the graceful
     # stop, unless the server stops already.
-    def initialize(seconds, announce, log:, &stop)
-      @seconds = seconds
+    def initialize(effective, announce, log:, &stop)
+      @effective = effective
       @announce = announce
       @log = log
       @stop = stop
@@ -24,22 +24,18 @@ module Bontebok
       @begun
     end
 
-    # Takes the time of another configuration. A delay that has begun does not change.
-    def configure(config)
-      @seconds = config.seconds(:drain_delay)
-    end
-
     # Called with each signal for a graceful stop. A second signal ends the delay. ready: false: the server does not
     # serve yet, and stops at once.
     def begin(ready:)
       return finish if @begun || !ready
 
       @begun = true
-      return finish if @seconds.zero?
+      seconds = @effective.config.seconds(:drain_delay)
+      return finish if seconds.zero?
 
       @announce.call(true)
-      @deadline = Clock.now + @seconds
-      @log.info("draining: stops in #{@seconds} s")
+      @deadline = Clock.now + seconds
+      @log.info("draining: stops in #{seconds} s")
     end
 
     # Begins the stop without the rest of the delay, or without the delay.

@@ -3,11 +3,16 @@
 require "minitest/mock"
 require "test_helper"
 require_relative "../../support/log_case"
+require "bontebok/processes/effective"
 require "bontebok/processes/stop/drain_delay"
 
 # Tests when the stop begins after a signal, and when the server shows that it drains.
 class DrainDelayTest < Minitest::Test
   include LogCase
+
+  Config = Struct.new(:drain_delay) do
+    def seconds(name) = self[name]
+  end
 
   def setup
     super
@@ -59,7 +64,8 @@ class DrainDelayTest < Minitest::Test
   private
 
   def make(seconds)
-    Bontebok::DrainDelay.new(seconds, ->(drains) { @drains = drains }, log: @log) { @stops += 1 }
+    effective = Bontebok::Effective.new(Config.new(seconds))
+    Bontebok::DrainDelay.new(effective, ->(drains) { @drains = drains }, log: @log) { @stops += 1 }
   end
 
   def at(seconds, &)

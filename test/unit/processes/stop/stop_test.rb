@@ -4,6 +4,7 @@ require "minitest/mock"
 require "test_helper"
 require_relative "../../support/log_case"
 require "bontebok/processes/commands"
+require "bontebok/processes/effective"
 require "bontebok/processes/stop"
 
 # Tests the way of a server to its end.
@@ -148,7 +149,8 @@ class StopTest < Support::TestCase
   def make(delay: 0)
     parts = { commands: @commands, arrivals: @others, report: @report, log: @log }
     announce = ->(drains) { @announced << drains }
-    Bontebok::Stop.new(Config.new(delay, 60), @listeners, **parts, announce: announce) { |how| @stopped << how }
+    effective = Bontebok::Effective.new(Config.new(delay, 60), @listeners)
+    Bontebok::Stop.new(effective, **parts, announce: announce) { |how| @stopped << how }
   end
 
   def state(stop) = [stop.begun?, stop.leaves?, stop.ends?]
