@@ -93,7 +93,7 @@ class ProcessAdoptionTest < Support::TestCase
   def test_a_worker_that_has_lost_its_channel_leaves
     server = start_bontebok(args: %w[-w 1], rackup: <<~RUBY)
       run(lambda do |env|
-        Thread.pass until Thread.main.backtrace.join.include?("wait_for_events")
+        Thread.pass until Thread.main.backtrace.join.include?("system/loop.rb")
         Bontebok::Channel.all.each { |channel| channel.to_io.shutdown } if env["PATH_INFO"] == "/lose"
         [200, {}, [Process.pid.to_s]]
       end)
