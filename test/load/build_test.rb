@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "support"
-require "bontebok/cli/bench_command"
+require "bontebok/cli/bench_program"
 
 require "fileutils"
 require "io/wait"
@@ -77,13 +77,13 @@ class BuildTest < LoadTest
       assert_empty Dir.children(@own)
     end
     assert_output("", /\Abontebok bench: building the load tool\nbontebok bench: cannot build .+\n\z/) do
-      assert_equal 1, Bontebok::BenchCommand.run([], program: program(env: { "CC" => "no-such-compiler" }))
+      assert_equal 1, program(env: { "CC" => "no-such-compiler" }).run([])
     end
   end
 
   def test_help_builds_nothing
     [%w[-h], %w[-c 5 --help]].each do |argv|
-      assert_output(program.usage, "") { assert_equal 0, Bontebok::BenchCommand.run(argv, program: program) }
+      assert_output(program.usage, "") { assert_equal 0, program.run(argv) }
     end
     assert_operator program.usage, :start_with?, "Usage: bontebok bench [options] URL\n"
     assert_empty Dir.children(@own)

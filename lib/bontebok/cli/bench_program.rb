@@ -4,10 +4,12 @@ require "digest"
 require "fileutils"
 require "rbconfig"
 
+require_relative "../system/encodings/output"
+
 module Bontebok
-  # The program behind `bontebok bench`: a load tool in C. It is compiled at its first use, because a server does not
-  # need it. The program lies beside the gem's Ruby files, or, if this user may not write there, in the user's cache
-  # directory.
+  # The program behind `bontebok bench`: a load tool in C. CLI runs it. It is compiled at its first use, because a server
+  # does not need it. The program lies beside the gem's Ruby files, or, if this user may not write there, in the user's
+  # cache directory.
   class BenchProgram
     # Raised if the program cannot be built. The message is for the user.
     class NotBuilt < StandardError; end
@@ -22,6 +24,18 @@ module Bontebok
       @sources = sources
       @own_directory = own_directory
       @env = env
+    end
+
+    # Executes the program with these arguments and does not return. If there is no program, or if exec fails, returns
+    # the exit status 1. For --help, nothing is built.
+    def run(argv)
+      return help if argv.intersect?(%w[-h --help])
+
+      program = path { Output.write($stderr, "bontebok bench: building the load tool\n") }
+      exec([program, NAME], *argv)
+    rescue NotBuilt, SystemCallError => e
+      Output.write($stderr, "bontebok bench: #{e.message}\n")
+      1
     end
 
     # The path of the program, which is built if it is missing. The block is called before the build. Raises NotBuilt.
@@ -56,6 +70,13 @@ module Bontebok
     end
 
     private
+
+    def help
+      Output.write($stdout, usage)
+      0
+    rescue Errno::EPIPE
+      0
+    end
 
     # Several processes may build at the same time, so each one writes a file of its own.
     def compile(output)

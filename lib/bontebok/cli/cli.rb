@@ -87,8 +87,8 @@ module Bontebok
     end
 
     def bench
-      load("bench_command")
-      BenchCommand.run(@argv.drop(1))
+      load("bench_program")
+      BenchProgram.new.run(@argv.drop(1))
     end
 
     def complete
