@@ -7,9 +7,8 @@ require "rbconfig"
 require_relative "../system/encodings/output"
 
 module Bontebok
-  # The program behind `bontebok bench`: a load tool in C. CLI runs it. It is compiled at its first use, because a server
-  # does not need it. The program lies beside the gem's Ruby files, or, if this user may not write there, in the user's
-  # cache directory.
+  # The program behind `bontebok bench`: a load tool in C. No server needs it, so it is compiled at its first use. It
+  # lies beside the gem's Ruby files, or, if this user may not write there, in the user's cache directory.
   class BenchProgram
     # Raised if the program cannot be built. The message is for the user.
     class NotBuilt < StandardError; end

@@ -1,36 +1,35 @@
 # frozen_string_literal: true
 
-require_relative "option_prose"
 require_relative "../config/option_table"
 
 module Bontebok
-  # Turns OptionTable into docs/CONFIGURATION.md. The command `ruby lib/bontebok/cli/option_docs.rb` writes that file,
-  # and a test compares the file with the table.
+  # Writes the tables of docs/CONFIGURATION.md from OptionTable. The command `ruby lib/bontebok/cli/option_docs.rb`
+  # changes that file, and a test compares the tables with OptionTable. People write the text around the tables.
   module OptionDocs
+    PAGE = File.expand_path("../../../docs/CONFIGURATION.md", __dir__)
     # The options that most users set first.
     FIRST = %i[listen max_workers threads environment config_file health_paths request_timeout max_body log
                access_log].freeze
+    # The places of the tables in the page: that of FIRST, and that of all options.
+    PLACES = /(?<=<!-- options -->\n).*?(?=\n<!-- end of options -->)/m
 
     class << self
-      def markdown
-        sections = OptionTable.sections.map { |title, options| markdown_section(title, options) }
-        "#{OptionProse::TITLE}#{first}#{OptionProse::INTRODUCTION}#{sections.join}#{OptionProse::HOOKS}"
+      # Returns the page with tables that are up to date.
+      def markdown(page = File.read(PAGE, encoding: "UTF-8"))
+        sections = OptionTable.sections.map { |title, options| "\n## #{title}\n#{table(options, &:help)}" }
+        tables = [table(FIRST.map { |key| OptionTable[key] }, &:summary), sections.join]
+        page.gsub(PLACES) { tables.shift }
       end
 
       private
 
-      def first
-        rows = FIRST.map { |key| OptionTable[key] }.map do |option|
-          "| #{cells(option.name, flags(option), defaults(option), option.summary).join(' | ')} |\n"
-        end
-        "#{OptionProse::FIRST}\n| option | command line | default | |\n|---|---|---|---|\n#{rows.join}\n"
-      end
-
-      def markdown_section(title, options)
+      # The block returns the text about an option.
+      def table(options)
         rows = options.map do |option|
-          "| #{cells(option.name, flags(option), defaults(option), option.help).join(' | ')} |\n"
+          cells = [option.name, flags(option), defaults(option), yield(option)]
+          "| #{cells.map { |cell| cell.gsub('|', '\\|').gsub('*', '\\*') }.join(' | ')} |\n"
         end
-        "\n## #{title}\n\n| option | command line | default | |\n|---|---|---|---|\n#{rows.join}"
+        "\n| option | command line | default | |\n|---|---|---|---|\n#{rows.join}"
       end
 
       def flags(option)
@@ -40,14 +39,8 @@ module Bontebok
       def defaults(option)
         [*option.environment_variables.map { |name| "$#{name}" }, option.default_text].join(", else ")
       end
-
-      def cells(*texts)
-        texts.map { |cell| cell.gsub("|", "\\|").gsub("*", "\\*") }
-      end
     end
   end
 end
 
-if $PROGRAM_NAME == __FILE__
-  File.write(File.expand_path("../../../docs/CONFIGURATION.md", __dir__), Bontebok::OptionDocs.markdown)
-end
+File.write(Bontebok::OptionDocs::PAGE, Bontebok::OptionDocs.markdown) if $PROGRAM_NAME == __FILE__

@@ -98,15 +98,17 @@ class OptionTableTest < Minitest::Test
   end
 
   def test_configuration_page_is_up_to_date
-    page = File.read(File.join(ROOT, "docs/CONFIGURATION.md"), encoding: "UTF-8")
-    assert_equal Bontebok::OptionDocs.markdown, page, "run: ruby lib/bontebok/cli/option_docs.rb"
+    assert_equal Bontebok::OptionDocs.markdown(page), page, "run: ruby lib/bontebok/cli/option_docs.rb"
+    assert_equal 2, page.scan(Bontebok::OptionDocs::PLACES).size, "the marks of the tables"
   end
 
   def test_configuration_page_has_every_hook
-    Bontebok::Hooks::NAMES.each { |name| assert_match(/^\| `#{name} \{/, Bontebok::OptionDocs.markdown) }
+    Bontebok::Hooks::NAMES.each { |name| assert_match(/^\| `#{name} \{/, page) }
   end
 
   private
+
+  def page = File.read(File.join(ROOT, "docs/CONFIGURATION.md"), encoding: "UTF-8")
 
   # Returns { name => [kind, default] } of BB_SETTINGS. A default in BB_SETTINGS is a product of numbers.
   def settings_of_the_header
