@@ -112,7 +112,7 @@ module Bontebok
 
     def control
       load("control_command")
-      ControlCommand.run(@argv)
+      ControlCommand.new(@argv).run
     end
 
     def check(command_line)
@@ -123,7 +123,7 @@ module Bontebok
 
     def serve(command_line)
       load("serve_command")
-      ServeCommand.run(@argv, command_line)
+      ServeCommand.new(@argv, command_line).run
     end
 
     # Only the files of one command are loaded. Nearly all that they allocate stays. After Bundler's setup, the

@@ -35,6 +35,9 @@ module Bontebok
     # Options whose relative paths begin in the directory of the start. With the first one, the second one begins there.
     AT_START = %i[directory config_file].freeze
 
+    # The long flags, without those of other servers.
+    def self.flags = OptionTable::BY_FLAG.keys + ACTIONS.keys.grep(/\A--/)
+
     # action: :serve, :check, :help or :version. topic: what --help describes (OptionHelp). values: { key => [text, ...]
     # }. notes: texts for the log. faults: a UsageError for each wrong argument, if the action is :check.
     attr_reader :action, :topic, :values, :notes, :faults
@@ -71,8 +74,9 @@ module Bontebok
     def read_argument(argument)
       if argument == "--" then @rest.shift(@rest.size).each { |path| read_rackup(path) }
       elsif ACTIONS.key?(argument) then read_action(ACTIONS.fetch(argument))
-      elsif argument.start_with?("--") || argument == WWW then read_flag(argument)
-      elsif argument.start_with?("-") && argument != "-" then read_short(argument[0, 2], argument[2..])
+      elsif argument.start_with?("--") || argument == WWW then read_long(argument)
+      elsif argument.start_with?("-") && argument != "-"
+        read_flag(argument[0, 2], (argument[2..] if argument.size > 2))
       else
         read_rackup(argument)
       end
@@ -98,12 +102,16 @@ module Bontebok
       @values[:rackup] << path
     end
 
-    def read_flag(argument)
+    def read_long(argument)
       flag, equals, value = argument.partition("=")
-      value = nil if equals.empty?
+      read_flag(flag, (value unless equals.empty?))
+    end
+
+    # value: nil if it is not in the same argument.
+    def read_flag(flag, value)
       return read_foreign(flag, value) if FOREIGN_FLAGS.include?(flag)
 
-      option = OptionTable::BY_FLAG[flag]
+      option = OptionTable::BY_FLAG[flag] || OptionTable::BY_SHORT[flag]
       return store(option, flag, value) if option
 
       opposite = OptionTable::BY_FLAG[flag.sub("--no-", "--")]
@@ -113,30 +121,18 @@ module Bontebok
       store(opposite, flag, "false")
     end
 
-    def read_short(flag, value)
-      value = nil if value.empty?
-      return read_foreign(flag, value) if FOREIGN_FLAGS.include?(flag)
-
-      option = OptionTable::BY_SHORT[flag] or refuse_flag(flag, value)
-      store(option, flag, value)
-    end
-
     # The next argument may be the value of the flag. A file that exists is rather the rackup file.
     def refuse_flag(flag, value)
       @rest.shift unless value || @rest.first.to_s.start_with?("-") || File.exist?(@rest.first.to_s)
-      raise UsageError, OtherServersFlags.answer(flag, known_flags)
+      raise UsageError, OtherServersFlags.answer(flag, CommandLine.flags)
     end
 
     def read_foreign(flag, value)
-      case flag
-      when *QUIET then @values[:access_log] << ""
-      when *STATE then ignore_state(value)
-      else store_foreign(flag, value)
-      end
-    end
+      return @values[:access_log] << "" if QUIET.include?(flag)
 
-    def store_foreign(flag, value)
       value ||= @rest.shift
+      return @notes << NO_STATE if STATE.include?(flag)
+
       store(foreign(flag), flag, value && foreign_value(flag, value))
     end
 
@@ -155,11 +151,6 @@ module Bontebok
       raise UsageError, "#{flag} wants a port from 0 to 65535, not #{port.inspect}"
     end
 
-    def ignore_state(value)
-      value || @rest.shift
-      @notes << NO_STATE
-    end
-
     def foreign(flag)
       FOREIGN[flag]&.then { |key| OptionTable[key] }
     end
@@ -175,10 +166,6 @@ module Bontebok
     # The next argument belongs to the switch only if it is true or false. So `--reuse-port config.ru` serves config.ru.
     def switch_value
       %w[true false].include?(@rest.first) ? @rest.shift : "true"
-    end
-
-    def known_flags
-      OptionTable::BY_FLAG.keys + ACTIONS.keys.grep(/\A--/)
     end
   end
 end

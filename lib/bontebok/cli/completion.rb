@@ -41,9 +41,9 @@ module Bontebok
             case $flag in
           #{values}
             *) case $COMP_CWORD:${COMP_WORDS[1]} in
-              1:*) words="#{[*commands, *flags].join(' ')}" ;;
+              1:*) words="#{[*commands, *CommandLine.flags].join(' ')}" ;;
           #{cases}
-              *) words="#{flags.join(' ')}" ;;
+              *) words="#{CommandLine.flags.join(' ')}" ;;
               esac
               case $prefix$COMP_CWORD:$word in
               1:*|[0-9]*:-*) ;;
@@ -67,10 +67,6 @@ module Bontebok
       end
 
       def commands = [*ControlCommand::COMMANDS.keys, "bench", "completion"]
-
-      def flags
-        OptionTable::BY_FLAG.keys + CommandLine::ACTIONS.keys.grep(/\A--/)
-      end
 
       # The word after a flag that wants a value.
       def values

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "command_flags"
 require_relative "command_line"
 require_relative "server_search"
 require_relative "../status/plain_text"
@@ -15,7 +14,8 @@ module Bontebok
     FORMATS = %w[text json csv puma mackerel].freeze
     FORM = { "--json" => ["json", true], "--csv" => ["csv", true],
              "--format" => ["format", /\A(?:#{FORMATS.join('|')})\z/] }.freeze
-    # { command => see CommandFlags }
+    # { command => { flag => [key of the request, true, or the pattern of the flag's value] } }. They are written as the
+    # server's options: --flag, --flag VALUE or --flag=VALUE.
     COMMANDS = {
       "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true],
                     "--supervisor" => ["supervisor", true],
@@ -60,11 +60,7 @@ module Bontebok
       5 the canary got fewer than 200 requests.
     TEXT
 
-    # Returns the exit status. Raises UsageError or StartError.
-    def self.run(argv)
-      new(argv).run
-    end
-
+    # Raises UsageError.
     def initialize(argv)
       @command, *rest = argv
       @help = rest.intersect?(%w[-h --help])
@@ -77,6 +73,7 @@ module Bontebok
       @values = CommandLine.new(rest).values
     end
 
+    # Returns the exit status. Raises UsageError or StartError.
     def run
       return print_line(HELP.chomp) if @help
 
@@ -87,7 +84,21 @@ module Bontebok
 
     # Removes the flags of the command from the arguments. Returns a part of the request.
     def flags(rest)
-      CommandFlags.new(COMMANDS.fetch(@command)) { |flag| EXAMPLES.fetch(flag, EXAMPLE) }.take(rest)
+      COMMANDS.fetch(@command).each_with_object({}) do |(flag, (key, pattern)), request|
+        while (place = rest.index { |argument| argument == flag || argument.start_with?("#{flag}=") })
+          value = rest.delete_at(place).byteslice((flag.bytesize + 1)..)
+          raise UsageError, "#{flag} takes no value" if value && pattern == true
+
+          request[key] = pattern == true || value_of(flag, pattern, value || rest.delete_at(place).to_s)
+        end
+      end
+    end
+
+    def value_of(flag, pattern, value)
+      return value if pattern.match?(value.b)
+
+      example = EXAMPLES.fetch(flag, EXAMPLE)
+      raise UsageError, "#{flag} wants another value than #{value.inspect}: #{example}"
     end
 
     def check_canary

@@ -1,14 +1,11 @@
 # frozen_string_literal: true
 
-require "io/console"
+require_relative "status/screen"
 
 module Bontebok
   # The progress of a deploy on a terminal: a line for each worker. The lines are drawn again and again until the deploy
   # has ended.
   class ProgressLines
-    # Rows and columns of a terminal that does not know its size.
-    SIZE = [24, 80].freeze
-
     # out: the terminal. The block returns the status of the server (Control), or nil.
     def initialize(out, &look)
       @out = out
@@ -50,10 +47,8 @@ module Bontebok
       "old, finishes #{process['busy'].is_a?(Integer) ? process['busy'] : '?'} requests"
     end
 
-    # A line that the terminal breaks could not be erased.
     def show(lines)
-      rows, columns = @out.winsize.zip(SIZE).map { |size, usual| size.zero? ? usual : size }
-      lines = lines.first([rows - 1, 1].max).map { |line| line[0, [columns - 1, 1].max] }
+      lines = Screen.fit(@out, lines)
       erase
       @out.write(lines.map { |line| "#{line}\n" }.join)
       @out.flush

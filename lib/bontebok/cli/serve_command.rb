@@ -11,16 +11,13 @@ require_relative "../system/start_command"
 module Bontebok
   # The command without a name: starts a server, or continues one that has executed this process. CLI runs it.
   class ServeCommand
-    # Returns the exit status. argv: of this process. command_line: CommandLine.
-    def self.run(argv, command_line)
-      new(argv, command_line).run
-    end
-
+    # argv: of this process. command_line: CommandLine.
     def initialize(argv, command_line)
       @argv = argv
       @command_line = command_line
     end
 
+    # Returns the exit status.
     def run
       note_start
       LogFiles.discard_unread

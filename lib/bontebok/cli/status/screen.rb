@@ -17,13 +17,28 @@ module Bontebok
     WHOLE = "\e[H\e[2J"
     private_constant(*constants)
 
+    # Cuts the lines. One that the terminal breaks, or one that scrolls, could not be drawn over.
+    def self.fit(out, lines)
+      rows, columns = out.winsize.zip(SIZE).map { |size, usual| size.zero? ? usual : size }
+      lines.first([rows - 1, 1].max).map { |line| cut(line, [columns - 1, 1].max) }
+    end
+
+    # A character that is not ASCII may take two columns.
+    def self.cut(line, columns)
+      return line[0, columns] if line.ascii_only?
+
+      left = columns
+      line.each_char.take_while { |char| (left -= char.ascii_only? ? 1 : 2) >= 0 }.join
+    end
+    private_class_method :cut
+
     def initialize(out)
       @out = out
       @drawn = 0
     end
 
     def draw(text)
-      lines = fit(text.lines(chomp: true))
+      lines = Screen.fit(@out, text.lines(chomp: true))
       Output.write(@out, "\r#{back}#{lines.map { |line| "#{line}#{REST_OF_LINE}\n" }.join}#{REST}")
       @out.flush
       @drawn = lines.size
@@ -41,20 +56,6 @@ module Bontebok
       return WHOLE unless @drawn
 
       @drawn.positive? ? format(UP, @drawn) : ""
-    end
-
-    # A line that the terminal breaks, or one that scrolls, could not be drawn over.
-    def fit(lines)
-      rows, columns = @out.winsize.zip(SIZE).map { |size, usual| size.zero? ? usual : size }
-      lines.first([rows - 1, 1].max).map { |line| cut(line, [columns - 1, 1].max) }
-    end
-
-    # A character that is not ASCII may take two columns.
-    def cut(line, columns)
-      return line[0, columns] if line.ascii_only?
-
-      left = columns
-      line.each_char.take_while { |char| (left -= char.ascii_only? ? 1 : 2) >= 0 }.join
     end
   end
 end
