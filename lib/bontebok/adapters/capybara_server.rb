@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../embedded/server"
-require_relative "server_options"
+require_relative "rackup_options"
 
 module Bontebok
   # The server :bontebok of Capybara. lib/bontebok/capybara.rb registers it.
@@ -11,9 +11,9 @@ module Bontebok
 
     class << self
       # Serves until the thread of the caller ends: Capybara calls this method in a thread of its own, and never stops
-      # the server. options: see ServerOptions.
+      # the server. options: see RackupOptions.for_server.
       def run(app, port, host, **options)
-        server = Server.new(app, threads: THREADS, **ServerOptions.read(options.merge(Host: host, Port: port)))
+        server = Server.new(app, threads: THREADS, **RackupOptions.for_server(options.merge(Host: host, Port: port)))
         server.start.join
       end
     end

@@ -18,8 +18,8 @@ module Bontebok
     # adds.
     #
     # With a block, this method is for programs and tests: a Server serves in threads of this process (options: see
-    # ServerOptions). The block gets the Server when clients can connect. This method returns when the block or another
-    # thread has stopped the Server.
+    # RackupOptions.for_server). The block gets the Server when clients can connect. This method returns when the block
+    # or another thread has stopped the Server.
     def run(app, **options, &block)
       DefaultHandler.withdraw
       return RackHandler.embed(app, options, &block) if block
@@ -38,8 +38,7 @@ module Bontebok
     # load the C extension. Without a block, Launcher reports that the extension is not built.
     def self.embed(app, options)
       require_relative "../embedded/server"
-      require_relative "server_options"
-      server = Server.new(app, threads: Defaults::DEVELOPMENT_THREADS, **ServerOptions.read(options)).start
+      server = Server.new(app, threads: Defaults::DEVELOPMENT_THREADS, **RackupOptions.for_server(options)).start
       begin
         yield server
         server.join

@@ -42,6 +42,12 @@ module Bontebok
       ADDRESS.to_h { |name, text| ["#{name}=#{name.upcase}", text] }.merge(options)
     end
 
+    # The options as arguments of Server.new, which knows the names of other servers. Also for Capybara's options. What
+    # rackup passes to every handler has no effect.
+    def self.for_server(options)
+      { Port: Defaults::PORT, **options.compact.except(*RACKUPS - [:environment]) }
+    end
+
     # Puts the names for -O into a text.
     def self.renamed(text)
       text.gsub(/\b[a-z]+(?:_[a-z]+)+\b/) { |word| ALL.find { |option| option.name == word }&.rackup_name || word }

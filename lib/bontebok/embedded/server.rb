@@ -3,7 +3,6 @@
 require "rack"
 
 require_relative "../log/callers_log"
-require_relative "server_arguments"
 require_relative "server_config"
 require_relative "server_run"
 
@@ -19,12 +18,12 @@ module Bontebok
   # docs/EMBEDDING.md describes the options and methods.
   class Server
     # options: `listen`, an address or several; with port 0 the kernel chooses the port. `log`: see CallersLog. The
-    # others are those of ServerConfig. ServerArguments also reads the names of other servers. Raises ArgumentError.
+    # others are those of ServerConfig, which also reads the names of other servers. Raises ArgumentError.
     def initialize(app, **options)
       raise ArgumentError, "#{app.class} does not respond to call: no Rack application" unless app.respond_to?(:call)
 
       @app = app
-      given, log, advice = ServerArguments.read(options)
+      given, log, advice = ServerConfig.arguments(options)
       @config = ServerConfig.for(given, notes: advice)
       @log = CallersLog.for(log, format: @config[:log_format], level: @config[:log_level])
       @lock = Mutex.new

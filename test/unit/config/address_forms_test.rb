@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "bontebok/adapters/rack_handler"
-require "bontebok/embedded/server_arguments"
+require "bontebok/embedded/server_config"
 require "bontebok/cli/command_line"
 require "bontebok/config/supervisor_config"
 require "bontebok/sockets/passed_listeners"
@@ -157,7 +157,7 @@ class AddressFormsTest < Support::TestCase
     config(config_file: [temp_file("config.rb", "#{text}\n")], config_style: [style])
   end
 
-  def server(**options) = Bontebok::ServerArguments.read(options)[0][:listen]
+  def server(**options) = Bontebok::ServerConfig.arguments(options)[0][:listen]
 
   def rackup(**options)
     Bontebok::RackHandler.config({ environment: "production", Port: 9292, Host: "0.0.0.0", **options }, env: {})

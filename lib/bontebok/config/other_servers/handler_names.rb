@@ -6,7 +6,7 @@ require_relative "../../usage_error"
 
 module Bontebok
   # The options that programs pass to the Rack handlers of puma, WEBrick, thin, falcon and Rhebok, and what they mean
-  # here. RackupOptions and ServerArguments use this table.
+  # here. RackupOptions and ServerConfig use this table.
   module HandlerNames
     # names    as programs write them
     # ours     the name here: one of OWN, or a key of OptionTable; nil: the option has no effect
