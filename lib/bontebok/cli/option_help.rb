@@ -100,16 +100,15 @@ module Bontebok
       end
 
       def page(option)
+        rackup = "-O #{option.rackup_name}=#{option.type.metavar || 'true'}" unless PAST.include?(option.key)
         rows = [["Default", option.default_text],
                 ["Command line", page_flags(option)],
                 ["Environment", option.environment_variables.join(", else ")],
                 ["Configuration file", (option.all_keys.join(", ") if option.in_file?)],
-                ["rackup", ("-O #{option.rackup_name}=#{option.type.metavar || 'true'}" unless past?(option))]]
+                ["rackup", rackup]]
         rows = rows.map { |title, text| "#{title.ljust(18)}  #{text.to_s.empty? ? 'none' : text}\n" }
         "#{option.name}\n\n#{wrapped(option.help)}\n#{rows.join}"
       end
-
-      def past?(option) = PAST.include?(option.key)
 
       def page_flags(option)
         flags = option.flags.map { |flag| shown(option, flag) }

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "snapshot"
+
 module Bontebok
   module Status
     # The totals of a snapshot (Snapshot), from the totals in the server's memories (Core::Metrics#totals).
     class TotalsTable
-      CLASSES = %w[1xx 2xx 3xx 4xx 5xx].freeze
       PLAIN = %i[aborted hijacked bytes_in bytes_out accepted passed_on gc_runs files].freeze
       # { name in the snapshot => path in the core's names }
       PROBES = { "ready" => "ready_path", "live" => "live_path" }.freeze
@@ -18,7 +19,7 @@ module Bontebok
       end
 
       def to_h
-        { responses: CLASSES.to_h { |one| [one, @counters[:"responses_#{one}"]] },
+        { responses: Snapshot::CLASSES.to_h { |one| [one, @counters[:"responses_#{one}"]] },
           **PLAIN.to_h { |name| [name, @counters[name]] }, gc_time: @counters[:gc_time] / 1e6,
           rejected: named("rejected "), worker_ends: named("ended "), deploys: named("deploy "),
           slow_requests: @names["slow requests"], lost_log_lines: @names["log lines lost"],

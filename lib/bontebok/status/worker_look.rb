@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
+require_relative "cause"
 require_relative "snapshot"
+require_relative "worker_rules"
 
 module Bontebok
   module Status
-    # One worker of a snapshot, with what the rules and the screen ask about it.
+    # One worker of a snapshot, with what the rules and the screen ask about it, and the causes of its trouble.
     class WorkerLook
       attr_reader :facts, :before, :seconds
 
@@ -19,6 +21,19 @@ module Bontebok
       def [](key) = facts[key]
 
       def threads = facts[:threads]
+
+      # The worst first.
+      def causes
+        @causes ||= WorkerRules.causes(self)
+      end
+
+      # Trouble first, then the longest request, then the number.
+      def order
+        [causes.first&.rank || Cause::KINDS.size, -longest, facts[:number]]
+      end
+
+      # Nothing to say: the worker has no trouble and no request.
+      def quiet? = causes.empty? && requests.empty?
 
       # The threads with a request.
       def requests

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "kernel_waits"
 require_relative "units"
 
 module Bontebok
@@ -20,15 +19,14 @@ module Bontebok
 
       def lines
         quiet, others = @diagnosis.workers.partition(&:quiet?)
-        [*(others + quiet.first(QUIET)).flat_map { |finding| worker(finding) }, *rest(quiet.drop(QUIET))]
+        [*(others + quiet.first(QUIET)).flat_map { |look| worker(look) }, *rest(quiet.drop(QUIET))]
       end
 
       private
 
-      def worker(finding)
-        look = finding.look
-        state = finding.causes.map(&:text)
-        if state.empty? || finding.causes.first.kind == :leaves
+      def worker(look)
+        state = look.causes.map(&:text)
+        if state.empty? || look.causes.first.kind == :leaves
           state << "#{look.requests.size} of #{look.threads.size} busy"
         end
         [["#{name(look)}: #{state.join(', ')}", counts(look)].join("; "), *threads(look)]
@@ -92,12 +90,11 @@ module Bontebok
         end
       end
 
-      def rest(findings)
-        return if findings.empty?
+      def rest(looks)
+        return if looks.empty?
 
-        looks = findings.map(&:look)
         numbers = [*served(looks), *memory(looks.filter_map { |look| look[:pss] }, looks.size)].join(", ")
-        "#{Units.several(findings.size, 'more idle worker')}: #{numbers}"
+        "#{Units.several(looks.size, 'more idle worker')}: #{numbers}"
       end
 
       # pss: of the workers whose memory is known.

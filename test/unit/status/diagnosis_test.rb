@@ -10,7 +10,7 @@ class DiagnosisTest < Minitest::Test
   def test_workers_are_in_the_order_of_trouble_longest_request_number
     workers = [worker(4), worker(3), worker(1, threads: [busy(1, 0.5), idle(2)]), worker(5, leaves: true),
                worker(2, threads: [busy(1, 2.0), idle(2)]), worker(6, state: "Z"), worker(7, state: "T")]
-    assert_equal([7, 6, 5, 2, 1, 3, 4], diagnosis(workers: workers).workers.map { |found| found.look[:number] })
+    assert_equal([7, 6, 5, 2, 1, 3, 4], diagnosis(workers: workers).workers.map { |look| look[:number] })
   end
 
   def test_all_causes_are_in_one_order

@@ -5,7 +5,6 @@ require_relative "../../status/notes"
 require_relative "../../status/snapshot"
 require_relative "../../status/totals_table"
 require_relative "observed_workers"
-require_relative "processes_told"
 require_relative "server_family"
 
 module Bontebok
@@ -43,10 +42,30 @@ module Bontebok
     private
 
     def workers
-      return ProcessesTold.new(@facts[:processes]).to_a if @memory.empty? && @facts[:processes]
+      return told_workers if @memory.empty? && @facts[:processes]
 
       ObservedWorkers.new(@lanes, @memory.counted, @family, @seconds).to_a
     end
+
+    # What the server itself has told (WorkerLinks#processes), if its memory cannot be read: on a system without files
+    # in memory, or an older version.
+    def told_workers
+      processes = [*@facts[:processes]].grep(Hash).first(Status::Snapshot::MOST)
+      processes.map.with_index(1) do |process, number|
+        { number: number, pid: process["pid"], leaves: process["leaves"], requests: process["requests"],
+          errors: process["errors"], threads: told_threads(process) }
+      end
+    end
+
+    def told_threads(process)
+      number, busy = process.values_at("threads", "busy").map { |value| count(value).clamp(0, Status::Snapshot::MOST) }
+      Array.new(number) do |index|
+        { number: index + 1, state: index < busy ? "request" : "idle",
+          taken: (count(process["longest"]) / 1000.0 if index.zero? && process["longest"]) }
+      end
+    end
+
+    def count(value) = Status::Shape::COUNT.call(value)
 
     def server(workers)
       threads = @facts[:threads] || workers.map { |worker| worker[:threads].size }.max
