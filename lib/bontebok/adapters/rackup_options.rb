@@ -109,7 +109,7 @@ module Bontebok
       return Array(listen).flat_map { |one| one.to_s.split(",") } if listen
       return [Address::Path.new(path.to_s)] if path
 
-      [host_and_port].compact unless default_address?
+      [host_and_port] unless default_address?
     end
 
     # rackup does not tell whether the user has set Host and Port. The default port is an Integer; a port that the user

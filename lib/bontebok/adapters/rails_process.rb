@@ -28,7 +28,8 @@ module Bontebok
       def keep_descriptors
         @kept = ENV.to_h.slice(PassedListeners::VARIABLE, Control::CLIENT, Totals::VARIABLE)
         @kept.each_key { |name| ENV.delete(name) }
-        numbers = [*PassedListeners.numbers(@kept), *client(@kept[Control::CLIENT]),
+        numbers = [*PassedListeners.numbers(@kept),
+                   *@kept[Control::CLIENT]&.then { |text| PassedVariable.descriptor(text) },
                    *@kept[Totals::VARIABLE]&.then { |text| Totals.numbers(text) }]
         numbers.each { |number| IO.for_fd(number, autoclose: false).close_on_exec = true }
       rescue UsageError, SystemCallError, ArgumentError
@@ -36,10 +37,6 @@ module Bontebok
       end
 
       private
-
-      def client(text)
-        PassedVariable.descriptor(text) if text
-      end
 
       # restart_cmd ends with the arguments of `rails server`, but has no quotes.
       def words(command, arguments)

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../config/option_table"
-require_relative "other_servers_flags"
 
 module Bontebok
   # Reads argv with the help of OptionTable. Used by CLI. The values stay Strings; Config checks and converts them. An
@@ -92,8 +91,7 @@ module Bontebok
       return if ACTIONS.key?(name)
 
       require_relative "option_help"
-      @topic = foreign(name) || OptionHelp.find(name.scrub) or
-        raise UsageError, OtherServersFlags.answer(name, OptionTable.spellings)
+      @topic = foreign(name) || OptionHelp.find(name.scrub) || refuse(name, OptionTable.spellings)
     end
 
     def read_rackup(path)
@@ -124,7 +122,13 @@ module Bontebok
     # The next argument may be the value of the flag. A file that exists is rather the rackup file.
     def refuse_flag(flag, value)
       @rest.shift unless value || @rest.first.to_s.start_with?("-") || File.exist?(@rest.first.to_s)
-      raise UsageError, OtherServersFlags.answer(flag, CommandLine.flags)
+      refuse(flag, CommandLine.flags)
+    end
+
+    # known: the names of which one may be meant.
+    def refuse(name, known)
+      require_relative "other_servers_flags" # here, so that a server does not load it
+      raise UsageError, OtherServersFlags.answer(name, known)
     end
 
     def read_foreign(flag, value)

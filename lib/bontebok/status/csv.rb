@@ -9,17 +9,6 @@ module Bontebok
     # columns, and never moves one. A value is a number or a word of this program, so no value needs quotes. An unknown
     # value is empty. Times are in seconds.
     module Csv
-      # { column => its value of a snapshot whose totals are known }
-      TOTALS = {
-        "responses" => :responses.to_proc,
-        **Snapshot::CLASSES.to_h { |kind| ["responses_#{kind}", ->(snapshot) { snapshot.totals[:responses][kind] }] },
-        "aborted" => ->(snapshot) { snapshot.totals[:aborted] },
-        "rejected" => :rejected.to_proc,
-        "bytes_in" => ->(snapshot) { snapshot.totals[:bytes_in] },
-        "bytes_out" => ->(snapshot) { snapshot.totals[:bytes_out] }
-      }.freeze
-      private_constant :TOTALS
-
       # { column => its value of a snapshot and its rates }
       COLUMNS = {
         "time" => ->(snapshot, _) { snapshot.time },
@@ -38,7 +27,12 @@ module Bontebok
           snapshot.workers.sum { |worker| worker[:detached] } if whole?(snapshot)
         },
         "pss" => ->(snapshot, _) { snapshot.pss },
-        **TOTALS.transform_values { |value| ->(snapshot, _) { value.call(snapshot) if counted?(snapshot) } },
+        "responses" => ->(snapshot, _) { snapshot.responses if counted?(snapshot) },
+        **Snapshot::CLASSES.to_h { |one| ["responses_#{one}", ->(snapshot, _) { total(snapshot, :responses, one) }] },
+        "aborted" => ->(snapshot, _) { total(snapshot, :aborted) },
+        "rejected" => ->(snapshot, _) { snapshot.rejected if counted?(snapshot) },
+        "bytes_in" => ->(snapshot, _) { total(snapshot, :bytes_in) },
+        "bytes_out" => ->(snapshot, _) { total(snapshot, :bytes_out) },
         "responses_per_second" => ->(_, rates) { rates.responses },
         "responses_5xx_per_second" => ->(_, rates) { rates.responses("5xx") },
         "service_p50" => ->(_, rates) { rates.service_time&.quantile(0.5) },
@@ -46,7 +40,7 @@ module Bontebok
         "queue_p50" => ->(_, rates) { rates.queue_time&.quantile(0.5) },
         "queue_p99" => ->(_, rates) { rates.queue_time&.quantile(0.99) },
         "cause" => ->(snapshot, rates) { Diagnosis.new(snapshot, rates.earlier).all.first&.first&.kind },
-        "files" => ->(snapshot, _) { snapshot.totals[:files] if counted?(snapshot) }
+        "files" => ->(snapshot, _) { total(snapshot, :files) }
       }.freeze
 
       class << self
@@ -60,6 +54,7 @@ module Bontebok
 
         def whole?(snapshot) = !snapshot.server[:hidden]
         def counted?(snapshot) = !snapshot.server[:uncounted]
+        def total(snapshot, *path) = (snapshot.totals.dig(*path) if counted?(snapshot))
 
         private
 

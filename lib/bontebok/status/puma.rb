@@ -19,10 +19,8 @@ module Bontebok
         private
 
         def single(snapshot)
-          worker = snapshot.workers.first
-          return last_status(worker, backlogs(snapshot).first) if worker
-
-          last_status({ threads: [], connections: {}, requests: 0 }, 0)
+          worker = snapshot.workers.first || { threads: [], connections: {}, requests: 0 }
+          last_status(worker, backlogs(snapshot).first || 0)
         end
 
         def cluster(snapshot)

@@ -12,11 +12,9 @@ module Bontebok
       OUTSIDE = %i[at accept_queues workers].freeze
       private_constant :OUTSIDE
 
-      class << self
-        # Returns a Hash of Hashes, Arrays, texts, finite numbers, true, false and nil.
-        def of(snapshot)
-          { **Puma.of(snapshot), **Json.numbers(snapshot).except(*OUTSIDE), processes: snapshot.workers }
-        end
+      # Returns a Hash of Hashes, Arrays, texts, finite numbers, true, false and nil.
+      def self.of(snapshot)
+        { **Puma.of(snapshot), **Json.numbers(snapshot).except(*OUTSIDE), processes: snapshot.workers }
       end
     end
   end

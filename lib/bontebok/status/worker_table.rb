@@ -25,7 +25,8 @@ module Bontebok
           known = counted.compact
           first = known.first || { worker: index }
           { pid: pid, number: first[:worker], generation: first[:generation], started: seconds(first[:began]),
-            **flags(lanes, :leaves, :paused), silent: seconds(lanes.filter_map { |lane| lane[:silent] }.min),
+            leaves: any?(lanes, :leaves), paused: any?(lanes, :paused),
+            silent: seconds(lanes.filter_map { |lane| lane[:silent] }.min),
             requests: sum(lanes, :requests), errors: sum(lanes, :errors), detached: sum(lanes, :detached),
             connections: connections(known), gc_time: gc_time(known),
             threads: lanes.zip(counted).map.with_index(1) { |(lane, numbers), number| thread(lane, numbers, number) } }
@@ -46,10 +47,7 @@ module Bontebok
             queue_time: seconds(lane[:queue_time]), label: lane[:label], held: lane[:held]&.to_s }
         end
 
-        def flags(lanes, *keys)
-          keys.to_h { |key| [key, lanes.any? { |lane| lane[key] }] }
-        end
-
+        def any?(lanes, key) = lanes.any? { |lane| lane[key] }
         def sum(lanes, key) = lanes.sum { |lane| lane[key] }
 
         def seconds(milliseconds)

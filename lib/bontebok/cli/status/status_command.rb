@@ -32,6 +32,7 @@ module Bontebok
       return print(graphs) && 0 if @format == "mackerel" && ENV[META] == "1"
 
       @server = ObservedServer.new(&@connect)
+      print(Status::Csv.header) if @format == "csv"
       @follow ? follow : once
     rescue Errno::EPIPE # nobody reads the output any more
       0
@@ -42,7 +43,6 @@ module Bontebok
     private
 
     def once
-      print(Status::Csv.header) if @format == "csv"
       print(form(observation.snapshot, nil))
       @server.answered? ? 0 : 1
     end
@@ -51,7 +51,6 @@ module Bontebok
     def follow
       require_relative "screen"
       require_relative "intervals"
-      print(Status::Csv.header) if @format == "csv"
       screen = Screen.new($stdout) if @format == "text" && $stdout.tty?
       @earlier = EarlierLooks.new(INTERVAL / 2.0)
       Intervals.each(INTERVAL, -> { screen&.forget }) { look(screen) }
