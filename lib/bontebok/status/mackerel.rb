@@ -6,13 +6,13 @@ require_relative "snapshot"
 module Bontebok
   module Status
     # The form of a metric plugin of mackerel-agent: a line has a name, a value and seconds since 1970, with tabs
-    # between them. The graphs `workers`, `req` and `bytes` have the names of mackerel-plugin-plack, so with the prefix
-    # "plack" its graphs continue. Mackerel wants differences of counters per minute: without an earlier snapshot, these
-    # lines are left out, as such a plugin does at its first run.
+    # between them. The graphs `workers`, `req` and `bytes` have the names of mackerel-plugin-plack. Mackerel wants
+    # differences of counters per minute: without an earlier snapshot, these lines are left out, as such a plugin does at
+    # its first run.
     module Mackerel
       PREFIX = "bontebok"
-      # Mackerel's names of metrics.
-      UNSAFE = /[^-\w.]/
+      # The first line of the answer to MACKEREL_AGENT_PLUGIN_META=1.
+      HEADER = "# mackerel-agent-plugin"
       MINUTE = 60.0
 
       # { graph => [label, unit, [names of its metrics]] }
@@ -31,18 +31,18 @@ module Bontebok
 
       class << self
         # Each line ends with a newline. An unknown value has no line.
-        def lines(snapshot, earlier = nil, prefix: PREFIX)
+        def lines(snapshot, earlier = nil)
           rates = Rates.new(snapshot, earlier)
           values = { **gauges(snapshot), **(rates.known? ? differences(rates) : {}) }.compact
           time = snapshot.time.to_i
-          values.map { |name, value| "#{prefix.gsub(UNSAFE, '_')}.#{name}\t#{number(value)}\t#{time}\n" }.join
+          values.map { |name, value| "#{PREFIX}.#{name}\t#{number(value)}\t#{time}\n" }.join
         end
 
         # The graphs, for the answer to MACKEREL_AGENT_PLUGIN_META=1: a Hash for JSON, after the line HEADER.
-        def definitions(prefix: PREFIX)
+        def definitions
           graphs = GRAPHS.to_h do |graph, (label, unit, names)|
             metrics = names.map { |name| { name: name, label: name.tr("_", " "), stacked: graph == "workers" } }
-            ["#{prefix.gsub(UNSAFE, '_')}.#{graph}", { label: "Bontebok: #{label}", unit: unit, metrics: metrics }]
+            ["#{PREFIX}.#{graph}", { label: "Bontebok: #{label}", unit: unit, metrics: metrics }]
           end
           { graphs: graphs }
         end
@@ -87,9 +87,6 @@ module Bontebok
           value.is_a?(Float) ? value.round(3).to_s : value.to_s
         end
       end
-
-      # The first line of the answer to MACKEREL_AGENT_PLUGIN_META=1.
-      HEADER = "# mackerel-agent-plugin"
     end
   end
 end

@@ -39,12 +39,10 @@ class StatusMackerelTest < Minitest::Test
     assert_empty lines.grep(/queue_time/)
   end
 
-  # With this prefix the graphs of mackerel-plugin-plack continue.
   def test_the_names_of_the_plugin_for_plack
-    lines = Mackerel.lines(later, snapshot, prefix: "plack")
-    %w[plack.workers.busy_workers plack.workers.idle_workers plack.req.requests plack.bytes.bytes_sent]
-      .each { |name| assert_match(/^#{Regexp.escape(name)}\t/, lines) }
-    assert_match(/\Aa_b_c\.workers/, Mackerel.lines(snapshot, prefix: "a\tb\nc"))
+    lines = Mackerel.lines(later, snapshot)
+    %w[workers.busy_workers workers.idle_workers req.requests bytes.bytes_sent]
+      .each { |name| assert_match(/^bontebok\.#{Regexp.escape(name)}\t/, lines) }
   end
 
   def test_each_line_has_a_graph
