@@ -42,8 +42,8 @@ module Bontebok
       ADDRESS.to_h { |name, text| ["#{name}=#{name.upcase}", text] }.merge(options)
     end
 
-    # The options as arguments of Server.new, which knows the names of other servers. Also for Capybara's options. What
-    # rackup passes to every handler has no effect.
+    # The options as arguments of Server.new, which knows the names of other servers. Also for Capybara's options.
+    # Options that rackup passes to every handler have no effect.
     def self.for_server(options)
       { Port: Defaults::PORT, **options.compact.except(*RACKUPS - [:environment]) }
     end

@@ -7,8 +7,8 @@ module Bontebok
   module Status
     # The form of a metric plugin of mackerel-agent: a line has a name, a value and seconds since 1970, with tabs
     # between them. The graphs `workers`, `req` and `bytes` have the names of mackerel-plugin-plack. Mackerel wants
-    # differences of counters per minute: without an earlier snapshot, these lines are left out, as such a plugin does at
-    # its first run.
+    # differences of counters per minute. Without an earlier snapshot, these lines are left out, as such a plugin does
+    # at its first run.
     module Mackerel
       PREFIX = "bontebok"
       # The first line of the answer to MACKEREL_AGENT_PLUGIN_META=1.

@@ -47,8 +47,8 @@ module Bontebok
       ObservedWorkers.new(@lanes, @memory.counted, @family, @seconds).to_a
     end
 
-    # What the server itself has told (WorkerLinks#processes), if its memory cannot be read: on a system without files
-    # in memory, or an older version.
+    # As the server itself has told (WorkerLinks#processes). Its memory cannot be read on a system without files in
+    # memory, or if it is an older version.
     def told_workers
       processes = [*@facts[:processes]].grep(Hash).first(Status::Snapshot::MOST)
       processes.map.with_index(1) do |process, number|
