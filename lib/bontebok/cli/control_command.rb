@@ -14,8 +14,8 @@ module Bontebok
     FORMATS = %w[text json csv puma mackerel].freeze
     FORM = { "--json" => ["json", true], "--csv" => ["csv", true],
              "--format" => ["format", /\A(?:#{FORMATS.join('|')})\z/] }.freeze
-    # { command => { flag => [key of the request, true, or the pattern of the flag's value] } }. They are written as the
-    # server's options: --flag, --flag VALUE or --flag=VALUE.
+    # { command => { flag => [key of the request, true, or the pattern of the flag's value] } }. Flags are written as
+    # the server's options: --flag, --flag VALUE or --flag=VALUE.
     COMMANDS = {
       "deploy" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true],
                     "--supervisor" => ["supervisor", true],
