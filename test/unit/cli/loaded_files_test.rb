@@ -11,7 +11,8 @@ class LoadedFilesTest < Support::TestCase
     Bontebok::Config.new(ARGV.empty? ? {} : { config_file: ARGV })
     require "bontebok/processes/launcher"
     require "bontebok/processes/supervisor"
-    puts ($LOADED_FEATURES - former).grep(%r{/(fileutils|ipaddr|option_docs|config_styles/\\w+)[.]rb$}) { $1 }
+    puts ($LOADED_FEATURES - former)
+      .grep(%r{/(fileutils|ipaddr|option_docs|other_servers_flags|config_styles/\\w+)[.]rb$}) { $1 }
   RUBY
 
   def test_a_start_without_a_configuration_file_loads_no_style_and_no_library_that_it_does_not_use
