@@ -74,6 +74,17 @@ class GenerationsFailuresTest < Support::TestCase
     assert_states :lost, :serving
   end
 
+  # Nobody has asked for a third one.
+  def test_a_master_that_asks_to_leave_stays_if_its_replacement_fails
+    @generations.go
+    tick
+    serve(1)
+    hear(1, :leave)
+    die(2)
+    wait(PAUSE)
+    assert_states :serving, :ended
+  end
+
   # As in a rollback: requests and hijacked connections from before the deploy go on.
   def test_a_master_that_reports_its_failure_ends_the_deploy_and_gets_the_time_to_end
     begin_deploy

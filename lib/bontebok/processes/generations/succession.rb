@@ -48,9 +48,11 @@ module Bontebok
 
     # --- commands ---
 
-    # newest: false: it leaves, or serves until the newest one is whole.
+    # newest: false: it leaves, or serves until the newest one is whole. The former one has got what it has asked for: if
+    # the newest one fails, nobody asks again.
     def add(generation, newest: true)
       @asked = false
+      @former&.asks = false
       if generation.leaving? then @leaving << generation
       else newest ? @newest = generation : @former = generation
       end
