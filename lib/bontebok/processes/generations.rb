@@ -159,6 +159,7 @@ module Bontebok
 
     # Reads and sends words. Starts, replaces and kills masters.
     def tick
+      Channel.flush
       tick_kept
       hear_and_reap
       @succession.present.each { |one| @succession.lost(one) if one.process.lost? }

@@ -116,6 +116,17 @@ class GenerationsOrdersTest < Support::TestCase
     assert_states :serving, :failed
   end
 
+  # A kept master is not heard, so a word that waits reaches it only here.
+  def test_words_that_wait_are_sent
+    channel, other = Bontebok::Channel.pair
+    channel.say(:reopen) until Bontebok::Channel.full?
+    nil until other.hear.empty?
+    tick
+    assert_equal [:reopen], other.hear
+  ensure
+    [channel, other].each(&:close)
+  end
+
   # The supervisor reaps all children as process 1.
   def test_other_code_reaps_a_master
     begin_deploy
