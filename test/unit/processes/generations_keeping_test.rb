@@ -84,6 +84,20 @@ class GenerationsKeepingTest < Support::TestCase
     assert_states :leaving, :ended, :serving
   end
 
+  # The second one served before the third one, and has died.
+  def test_a_superseded_master_that_takes_effect_ends_the_former_master_too
+    keep_first
+    deploy
+    die(2)
+    hear(3, :loaded, :ready)
+    deploy
+    hear(3, :whole)
+    assert_states :kept, :ended, :whole, :started
+    die(4)
+    assert_states :leaving, :ended, :serving, :ended
+    assert_nil @generations.kept
+  end
+
   # The same release serves before and after.
   def test_a_master_that_replaces_a_dead_one_leaves_the_former_master
     keep_first

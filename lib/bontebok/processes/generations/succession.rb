@@ -302,7 +302,10 @@ module Bontebok
     def stay
       @newest = @former
       @former = nil
-      serve if @newest.state == :whole
+      return unless @newest.state == :whole
+
+      release if @newest.ordered
+      serve
     end
 
     def note_end(generation, newest, stopping)
