@@ -70,7 +70,7 @@ module Bontebok
     # replaced as usual.
     def note_crash
       @crashed = @on_trial
-      @held = false
+      @held = @over = false
     end
 
     # Called while no former generation could serve in place of the new one. If the new one is held, the next #judge

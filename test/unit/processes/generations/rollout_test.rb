@@ -120,6 +120,16 @@ class RolloutTest < Support::TestCase
     assert_equal %i[hold crashed], [rollout.step(4, 4, PID), rollout.judge]
   end
 
+  # It was good with six workers. A signal has removed one, and a new one starts.
+  def test_a_crash_counts_while_a_generation_that_was_good_starts_another_worker
+    rollout = make(workers: 6)
+    rollout.step(6, 6, PID)
+    pass_time(PROOF)
+    assert_equal [:good, [1, 0]], [rollout.judge, rollout.step(5, 6, PID)]
+    rollout.note_crash
+    assert_equal %i[hold crashed], [rollout.step(6, 6, PID), rollout.judge]
+  end
+
   # --- no former generation serves any more ---
 
   def test_without_a_former_generation_the_one_that_is_held_is_good
