@@ -71,7 +71,7 @@ module Bontebok
     end
 
     # Called with each signal for a graceful stop. ready: the server serves.
-    def begin(ready:) = @delay.begin(ready: ready)
+    def begin(ready:) = (@delay.begin(ready: ready) unless ends?)
 
     # Leaves out drain_delay, because the developer may start the next server in another terminal.
     def skip_delay(reason)

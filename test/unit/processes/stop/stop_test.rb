@@ -77,6 +77,14 @@ class StopTest < Support::TestCase
     assert_equal [:retire], @stopped
   end
 
+  # INT, or a deploy that was canceled, has told the workers to end. Nobody waits for the delay.
+  def test_a_signal_after_the_end_begins_no_delay
+    stop = make(delay: 5)
+    stop.end(:quit)
+    stop.begin(ready: true)
+    assert_nil stop.deadline
+  end
+
   def test_a_closed_terminal_leaves_out_the_delay
     stop = make(delay: 5)
     stop.skip_delay("the terminal is closed")
