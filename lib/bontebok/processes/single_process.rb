@@ -155,8 +155,7 @@ module Bontebok
       @control.finish_deploy
     end
 
-    # The hook runs without the guard of MainThread. A thread that the hook starts would inherit the guard, and Timeout
-    # could not interrupt that thread.
+    # Without the guard of MainThread: a thread of the hook would inherit it, and Timeout could not interrupt it.
     def run_booted_hook
       MainThread.unguard { @config.hooks.attempt(:on_booted, log: @log) }
     rescue Exception => e # rubocop:disable Lint/RescueException
@@ -222,6 +221,7 @@ module Bontebok
       @events = SignalQueue.new(*SIGNALS)
       @effective.listeners = @deploy.take_back
       listeners.bind
+      ThisServer.facts.links = listeners.worker_links
       @stop.announce
       @stop.how = nil
       @began = Clock.now

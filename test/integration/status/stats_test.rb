@@ -51,6 +51,19 @@ class StatsTest < Support::TestCase
                  [*found["server"].values_at("mode", "pid"), found["processes"].map { |one| one["pid"] }]
   end
 
+  def test_one_process_that_serves_on_after_a_deploy
+    make_gate
+    release(1, "config.ru" => APP.sub("body =", "File.read('#{gate}') if env['PATH_INFO'] == '/gate'\n\\0"))
+    server = start_current("-w", "0", "--control", control)
+    request_at_gate(server) do
+      server.signal("USR2")
+      server.wait_for_output(/SIGUSR2: the process is executed again/)
+      remove_release(1)
+    end
+    server.wait_for_output(/the process serves on(?:.*\n)+.*ready in/)
+    assert_equal [3, 1], stats(server, "/").values_at("running", "busy_threads")
+  end
+
   private
 
   def assert_same_numbers(command, found)
