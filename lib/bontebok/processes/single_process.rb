@@ -100,9 +100,7 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok")
-      ForkGuard.install do
-        [listeners, StartFailure, Pidfile, @log, *@control.descriptors, *@deploy.client].each(&:disown)
-      end
+      ForkGuard.install { [listeners, StartFailure, Pidfile, @log, *@control.descriptors, *@deploy.client].each(&:disown) }
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) if StartCommand.noted?
       listeners.bind

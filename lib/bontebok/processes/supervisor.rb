@@ -89,7 +89,6 @@ module Bontebok
     private
 
     def config = @effective.config
-
     def listeners = @effective.listeners
 
     def prepare(known)
@@ -112,13 +111,14 @@ module Bontebok
       @restart_watch.configure(config)
     end
 
+    # The masters tell it to workers that are not on the supervisor's scoreboard (see Successor#worker_links).
     def make_stop(known)
       @commands = Commands.new(@log)
       @arrivals = Arrivals.new(@log)
       @report = StateReport.new(@service, @effective, alive: -> { @condition.alive? }) { @condition.describe }
       @stop = Stop.new(@effective, commands: @commands, arrivals: @arrivals, report: @report, log: @log,
                                    drains: known.drains || Stop.drains?(ENV),
-                                   announce: ->(drains) { announce(drains) }) { |how| stop(how) }
+                                   announce: ->(drains) { @masters.tell(drains ? :announce : :recall) }) { |how| stop(how) }
     end
 
     def make_control
@@ -129,15 +129,12 @@ module Bontebok
       @commands.on("INT") { interrupt }
     end
 
-    # The supervisor adopts the workers of a dead master, but not under rackup (see Orphans).
+    # The supervisor adopts the workers of a dead master, but not under rackup (see Orphans). All children that it has not
+    # forked come from dead masters.
     def adopt(known)
       @life_line = known.life_line || (LifeLine.new if !@release && Core.adopt_orphans)
-      @adopted = AdoptedWorkers.new(listeners.worker_links, config, log: @log, forked: ->(pid) { forked?(pid) })
-    end
-
-    # True if the supervisor has forked the process. All other children come from dead masters.
-    def forked?(pid)
-      @masters.pid?(pid) || @replacement.pid?(pid)
+      forked = ->(pid) { @masters.pid?(pid) || @replacement.pid?(pid) }
+      @adopted = AdoptedWorkers.new(listeners.worker_links, config, log: @log, forked: forked)
     end
 
     def make_generations(known)
@@ -194,9 +191,15 @@ module Bontebok
       events.limit { Clock.now + Clock::STEP if Channel.full? } # the words that wait are sent again
     end
 
-    # A generation takes effect: the rest of the supervisor follows. An error in one part must not end the supervisor.
+    # A generation takes effect: the rest of the supervisor follows.
     def follow(generation)
       @effective.config, @effective.listeners = generation.setup.to_a.last(2)
+      configure
+      @growth.begin_after_deploy(generation)
+    end
+
+    # An error in one part must not end the supervisor.
+    def configure
       [-> { WorkingDirectory.enter_again(@log) }, -> { LogFiles.renew(config, @log) },
        -> { @log.configure(format: config[:log_format], level: config[:log_level]) },
        *[@masters, @adopted, @restart_watch].map { |part| -> { part.configure(config) } },
@@ -205,12 +208,6 @@ module Bontebok
       rescue StandardError => e
         @log.error("a part of the new configuration has no effect", e)
       end
-      @growth.begin_after_deploy(generation)
-    end
-
-    # The masters tell workers that are not on the supervisor's scoreboard (see Successor#worker_links).
-    def announce(drains)
-      @masters.tell(drains ? :announce : :recall)
     end
 
     # Stops the server. how: :drain, :retire or :quit. Closes the supervisor's copies of the listeners and unlinks the
