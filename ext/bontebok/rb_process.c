@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef BB_PORTABLE
@@ -103,6 +104,20 @@ static void mask(int how, VALUE numbers)
     (void)pthread_sigmask(how, &set, NULL);
 }
 
+/* block_signals(number, ...): this thread gets these signals only after unblock_signals. So does the only
+ * thread of a process that is forked meanwhile. */
+static VALUE block_signals(VALUE core, VALUE numbers)
+{
+    mask(SIG_BLOCK, numbers);
+    return Qnil;
+}
+
+static VALUE unblock_signals(VALUE core, VALUE numbers)
+{
+    mask(SIG_UNBLOCK, numbers);
+    return Qnil;
+}
+
 /* hold_signals(number, ...): from now on these signals of the process wait until release_signals, or until
  * this thread has executed another program that unblocks them (execve(2)). Ruby unblocks all signals when it
  * starts. */
@@ -124,6 +139,67 @@ static VALUE release_signals(VALUE core, VALUE numbers)
     }
     mask(SIG_UNBLOCK, numbers);
     return Qnil;
+}
+
+/* ---- a process that ends with the process that has forked it ---- */
+
+struct life_line {
+    int fd;
+    time_t seconds;
+    pid_t group;
+};
+
+/* Waits until the pipe has no writer. Nobody writes to it. Returns false if the application has closed the
+ * descriptor. */
+static bool is_cut(int fd)
+{
+    char byte;
+    ssize_t count;
+    do {
+        count = read(fd, &byte, 1);
+    } while (count < 0 && errno == EINTR);
+    return count == 0;
+}
+
+static void *end_process(void *argument)
+{
+    struct life_line line = *(struct life_line *)argument;
+    free(argument);
+    if (!is_cut(line.fd)) return NULL;
+    (void)kill(getpid(), SIGTERM);
+    struct timespec left = {.tv_sec = line.seconds};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
+    (void)kill(-line.group, SIGKILL);
+    return NULL;
+}
+
+/* The thread has no signals: they are for the threads of Ruby. */
+static int watch(struct life_line *line)
+{
+    sigset_t all, former;
+    pthread_t thread;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &former);
+    int error = pthread_create(&thread, NULL, end_process, line);
+    (void)pthread_sigmask(SIG_SETMASK, &former, NULL);
+    if (error == 0) (void)pthread_detach(thread);
+    return error;
+}
+
+/* end_with(fd, seconds): fd is the read end of a pipe that blocks. When its last writer has ended, this
+ * process gets TERM, and `seconds` later its process group is killed. A thread in C waits, because the
+ * application may keep Ruby's lock, and Ruby ends its own threads before a process ends. A forked process
+ * must call this function itself. */
+static VALUE end_with(VALUE core, VALUE fd, VALUE seconds)
+{
+    struct life_line line = {.fd = NUM2INT(fd), .seconds = NUM2LONG(seconds), .group = getpgrp()};
+    struct life_line *copy = malloc(sizeof line);
+    if (!copy) rb_memerror();
+    *copy = line;
+    int error = watch(copy);
+    if (error == 0) return Qnil;
+    free(copy);
+    rb_syserr_fail(error, "pthread_create");
 }
 
 /* ---- processes that the application forks inside of a request ---- */
@@ -173,6 +249,9 @@ void bbr_init_process(VALUE core)
 {
     rb_define_singleton_method(core, "check_fork", check_fork, 0);
     rb_define_singleton_method(core, "adopt_orphans", adopt_orphans, 0);
+    rb_define_singleton_method(core, "block_signals", block_signals, -2);
+    rb_define_singleton_method(core, "unblock_signals", unblock_signals, -2);
+    rb_define_singleton_method(core, "end_with", end_with, 2);
     rb_define_singleton_method(core, "hold_signals", hold_signals, -2);
     rb_define_singleton_method(core, "release_signals", release_signals, -2);
 }

@@ -4,6 +4,7 @@ require_relative "../sockets/channel"
 require_relative "../workers/child_loading"
 require_relative "children"
 require_relative "../workers/collector"
+require_relative "companions"
 require_relative "../system/exit_limit"
 require_relative "../workers/exit_priority"
 require_relative "forked_process"
@@ -54,12 +55,12 @@ module Bontebok
       @config.account.assume
       Process.setproctitle("bontebok master")
       Channel.log = @log
-      ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
+      ForkGuard.install { own.each(&:disown) }
       ThisServer.is(links: @listeners.worker_links, config: @config, mode: "cluster", pid: Process.ppid,
                     generation: @generation)
       MainThread.guard do
         prepare
-        loop_of_events.run { @stopping && @workers.empty? }
+        loop_of_events.run { over? }
       end
       @progress.failed? ? 1 : 0
     rescue AppLoader::Failed, ThreadError => e
@@ -75,11 +76,15 @@ module Bontebok
 
     private
 
+    # The objects that close their descriptors in a process that the application forks.
+    def own = [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line, *@companions]
+
     def prepare
       @release ||= @code.load_release if @config[:preload]
       Collector.new.settle if @release
       @turns = OutOfBandTurns.new([@count, @config.workers].max) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
+      @companions = Companions.new(@config, @log, to_close: [@events])
       @workers = children
       @progress = progress
       @ends = Children::EndNotes.new(@listeners.worker_links.totals, @generation)
@@ -113,7 +118,7 @@ module Bontebok
 
     def fork_worker(number)
       @turns&.workers = @workers.size
-      ForkedProcess.fork(to_close: [@events]) do |channel|
+      ForkedProcess.fork(to_close: [@events, @companions]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
                                         turns: @turns, life_line: @life_line, on_trial: @progress.trial?,
@@ -136,6 +141,7 @@ module Bontebok
         events.at(@workers)
         events.look { @workers.next_look }
         events.at(@progress)
+        events.at(@companions)
         events.watch(@workers)
         events.watch { @orphaned ? [] : [@channel] }
         events.hear { @channel.hear.each { |word| obey(word) } unless @orphaned }
@@ -154,10 +160,9 @@ module Bontebok
     def obey(word)
       case word
       when :go then @progress.go { @listeners.take_note }
-      when :park then park
+      when :park, :serving, :kill then __send__(word)
       when :drain, :retire, :quit then stop(word)
       when :serve then @progress.begin_again
-      when :kill then @workers.kill
       when :reopen then reopen_logs
       when :announce, :recall then @listeners.worker_links.draining = word == :announce
       when :renew, :renew_slowly, :more, :fewer then @progress.change(word)
@@ -165,8 +170,21 @@ module Bontebok
       end
     end
 
+    def over? = @stopping && @workers.empty? && @companions.empty?
+
+    # The generation has taken effect. Companions need the application in this process.
+    def serving
+      @companions.serve if @release && !@stopping
+    end
+
+    def kill
+      @workers.kill
+      @companions.kill
+    end
+
     # The workers retire. The application stays loaded.
     def park
+      @companions.stop(:park)
       @ends.generation_ends(:park, @workers.size) unless @workers.empty?
       @progress.park
     end
@@ -177,6 +195,7 @@ module Bontebok
       @ends.generation_ends(how, @workers.size) unless @stopping || @progress.failed? || @workers.empty?
       @stopping = true
       @progress.end
+      @companions.stop(how)
       ExitPriority.deadline = (Deadline.new(@config.seconds(:graceful_timeout)) if how == :retire)
       @listeners.close
       @workers.stop(how)

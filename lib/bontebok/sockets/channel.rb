@@ -36,12 +36,13 @@ module Bontebok
   #                      :more, :fewer    start one more worker, retire one worker
   #                      :kill     kill the workers that are left
   #                      :park     retire the workers, but do not end
+  #                      :serving  the generation has taken effect: companions may run (see Companions)
   #                      :announce, :recall    show clients and load balancers that the server will stop, or show it
   #                                no longer
   class Channel
     BYTES = { loaded: "l", ready: "r", whole: "w", leave: "e", hung: "h", stuck: "u", emptied: "x", waits: "i",
               prepared: "z", failed: "f", crashed: "c", go: "g", reopen: "o", drain: "d", retire: "t", quit: "q",
-              renew: "n", renew_slowly: "s", more: "+", fewer: "-", kill: "k", park: "p", serve: "v",
+              renew: "n", renew_slowly: "s", more: "+", fewer: "-", kill: "k", park: "p", serve: "v", serving: "j",
               announce: "a", recall: "b", hurry: "y", max_requests: "1", max_worker_age: "2", max_worker_memory: "3",
               signal: "4", application: "5" }.freeze
     WORDS = BYTES.invert.freeze

@@ -172,7 +172,8 @@ module Bontebok
         seconds_ready: (seconds_ready if reached?(:ready)), asks: @asks == true, unsent: @process.channel.unsent }
     end
 
-    # In the new program. carried: the result of #carry after JSON.
+    # In the new program. carried: the result of #carry after JSON. The former program may be of a version that did not
+    # say :serving.
     def restore(carried)
       @progress = STEPS.index(carried.fetch("progress")) || 0
       @state = carried.fetch("leaving") ? :leaving : %i[started loaded ready serving].fetch(@progress)
@@ -180,6 +181,7 @@ module Bontebok
       @process.loaded if reached?(:loaded)
       @process.expect(carried["left"]) if carried["left"]
       @asks = carried.fetch("asks")
+      tell(:serving) if @state == :serving
     end
   end
 end

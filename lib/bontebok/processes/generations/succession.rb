@@ -258,6 +258,7 @@ module Bontebok
       @newest.shrunk = false
       @newest.change(:serve)
       @server.take_effect(@newest)
+      @newest.tell(:serving)
       @newest.start = @newest.rollout = @newest.report = nil
     end
 
