@@ -101,6 +101,12 @@ module Bontebok
     # True if the supervisor decides how many workers there are (Supervisor::AutoWorkers).
     def auto_workers? = !@one_process && self[:max_workers] == :auto
 
+    # The processes that a master keeps beside its workers (see Companions): [:jobs] or []. A file for puma has the
+    # plugin solid_queue or not, whatever the variable is.
+    def companions
+      @companions || (@env[StartAdvice::RailsAdvice::VARIABLE].to_s.strip.empty? ? [] : [:jobs])
+    end
+
     # Requests after which a worker is replaced. 0: no limit.
     def request_limit = at_random(self[:max_request_per_child])
 
@@ -191,6 +197,7 @@ module Bontebok
     def read_file
       file = @sources.read_file(self[:config_file], self[:config_style]) or return
       @hooks = file.hooks
+      @companions = file.companions if self[:config_style] == "puma"
       @warnings += file.warnings
       WorkingDirectory.enter(@directory, source(:directory)) if @directory # the file may have entered another directory
     end

@@ -16,8 +16,9 @@ module Bontebok
     # A value as it is written, and its "path:line". places: the place of each value of a list.
     Entry = Struct.new(:value, :place, :places)
 
-    # entries: { key of an option => Entry }. warnings: texts for the log. workers, env: see #initialize.
-    attr_reader :entries, :hooks, :warnings, :workers, :env
+    # entries: { key of an option => Entry }. companions: see Config#companions. warnings: texts for the log.
+    # workers, env: see #initialize.
+    attr_reader :entries, :companions, :hooks, :warnings, :workers, :env
 
     # workers: max_workers as the command line has it, or nil. env: the variables of the environment. Raises StartError
     # if the file cannot be read, and UsageError for a fault in it. faults: a callable that runs a block and notes its
@@ -27,6 +28,7 @@ module Bontebok
       @env = env
       @paths = []
       @entries = {}
+      @companions = []
       @hooks = Hooks.new
       @warnings = []
       @at_end = []

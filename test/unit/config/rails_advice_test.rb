@@ -6,6 +6,7 @@ require "bontebok/config/config"
 # Tests the hints about an application of Rails: its environment, its jobs, Action Cable.
 class RailsAdviceTest < Support::TestCase
   JOBS = "run `bin/jobs` beside the server"
+  SET = "set SOLID_QUEUE_IN_PUMA=true, or #{JOBS}".freeze
   IN_PUMA = { "SOLID_QUEUE_IN_PUMA" => "true" }.freeze
   CABLE = <<~YAML
     development:
@@ -37,14 +38,18 @@ class RailsAdviceTest < Support::TestCase
   end
 
   def test_the_variable_that_starts_jobs_in_puma
-    assert_equal ["SOLID_QUEUE_IN_PUMA has no effect: #{JOBS}"], advice({}, IN_PUMA)
+    production = { environment: ["production"] }
+    assert_empty advice(production, IN_PUMA)
+    assert_equal ["no jobs of Solid Queue run with preload false: #{JOBS}"],
+                 advice({ preload: ["false"], **production }, IN_PUMA)
+    assert_equal ["no jobs of Solid Queue run without workers: #{JOBS}"], advice({}, IN_PUMA)
     assert_empty advice({}, { "SOLID_QUEUE_IN_PUMA" => " " })
   end
 
   def test_the_line_that_starts_jobs_in_a_file_that_is_not_read
     temp_file("config/puma.rb", "threads 3\n  plugin(:solid_queue)\n")
-    assert_equal ["config/puma.rb:2: plugin solid_queue has no effect: #{JOBS}"], jobs({})
-    assert_equal ["SOLID_QUEUE_IN_PUMA has no effect: #{JOBS}"], jobs({}, IN_PUMA)
+    assert_equal ["config/puma.rb:2: plugin solid_queue has no effect: #{SET}"], jobs({})
+    assert_empty jobs({ max_workers: ["1"] }, IN_PUMA)
     ["# plugin :solid_queue\n", "plugin :solid_queues\n", "plugin :solid_queue if ENV['SOLID_QUEUE_IN_PUMA']\n",
      "if ENV['SOLID_QUEUE_IN_PUMA']\n  plugin :solid_queue\nend\n"].each do |text|
       temp_file("config/puma.rb", text)
@@ -52,12 +57,19 @@ class RailsAdviceTest < Support::TestCase
     end
   end
 
-  # The file has a warning of its own.
-  def test_a_file_that_is_read_is_told_once
+  # Then the variable has an effect only if the file reads it.
+  def test_a_file_that_is_read_says_whether_there_are_jobs
     path = temp_file("config/puma.rb", "plugin :solid_queue if ENV['SOLID_QUEUE_IN_PUMA'] || true\n")
-    [{}, IN_PUMA].each { |env| assert_empty jobs({ config_file: [path] }, env) }
+    [{}, IN_PUMA].each do |env|
+      assert_equal [[:jobs], true], wanted({ config_file: [path] }, env)
+      assert_empty jobs({ config_file: [path] }, env)
+      assert_equal 1, jobs({ config_file: [path], max_workers: ["0"] }, env).size
+    end
     temp_file("config/puma.rb", "threads 3\n")
-    assert_equal 1, jobs({ config_file: [path] }, IN_PUMA).size
+    assert_equal [[], false], wanted({ config_file: [path] }, IN_PUMA)
+    path = temp_file("config/bontebok.rb", "threads 3\n")
+    assert_equal [[:jobs], true], wanted({ config_file: [path] }, IN_PUMA)
+    assert_equal [[], true], wanted({ config_file: [path] }, {})
   end
 
   def test_action_cable_with_the_adapter_async_and_several_workers
@@ -75,7 +87,7 @@ class RailsAdviceTest < Support::TestCase
   def test_files_that_cannot_be_read_as_text
     temp_file("config/cable.yml", "production:\n  adapter: \xff\n")
     temp_file("config/puma.rb", "\xff\nplugin 'solid_queue' if \xff\n")
-    assert_equal ["config/puma.rb:2: plugin solid_queue has no effect: #{JOBS}"],
+    assert_equal ["config/puma.rb:2: plugin solid_queue has no effect: #{SET}"],
                  jobs({ environment: ["production"], max_workers: ["2"] })
     File.delete("#{temp_dir}/config/puma.rb", "#{temp_dir}/config/cable.yml")
     %w[puma.rb cable.yml].each { |name| FileUtils.mkdir("#{temp_dir}/config/#{name}") }
@@ -83,6 +95,14 @@ class RailsAdviceTest < Support::TestCase
   end
 
   private
+
+  # The companions, and whether the master loads the application.
+  def wanted(values, env)
+    Dir.chdir(temp_dir) do
+      config = Bontebok::Config.new(values, env: env)
+      [config.companions, config[:preload]]
+    end
+  end
 
   def jobs(values, env = {})
     advice(values, env).grep(/#{JOBS}/)

@@ -12,12 +12,13 @@ require_relative "puma_plugins"
 module Bontebok
   module ConfigStyles
     # A configuration file for puma. Options that the file does not set have puma's defaults: all addresses, and one
-    # worker with five threads. With several workers, the master loads the application before the fork. With one worker,
-    # the worker loads the application itself, because threads that the application starts while it loads do not survive
-    # a fork. The hook out_of_band runs after each request, as soon as the worker has no request.
+    # worker with five threads. With several workers, or with the plugin solid_queue, the master loads the application
+    # before the fork. Else the worker loads the application itself, because threads that the application starts while
+    # it loads do not survive a fork. The hook out_of_band runs after each request, as soon as the worker has no
+    # request.
     class Puma < Directives
       DEFAULTS = { listen: [Address.new(host: Address::ANY, port: 9292)], max_workers: 1, threads: 5,
-                   preload: ->(config) { config.workers > 1 }, max_gc_per_request: 1 }.freeze
+                   preload: ->(config) { config.workers > 1 || config.companions.any? }, max_gc_per_request: 1 }.freeze
       FIXED = {}.freeze
       LIBRARIES = %w[etc fileutils io/wait rbconfig socket stringio tempfile time uri].freeze
       CONSTANTS = { Open3: "open3", OptionParser: "optparse", OptParse: "optparse", Set: "set" }.freeze
@@ -55,6 +56,7 @@ module Bontebok
       advise "the proxy must send X-Forwarded-Proto", :rack_url_scheme
       advise "REMOTE_ADDR is the address of the proxy, and X-Forwarded-For has the client's", :set_remote_address
       advise "the server runs until it is stopped", :idle_timeout
+      advise "set the variable SOLID_QUEUE_SUPERVISOR_MODE", :solid_queue_mode
       advise "values in Thread.current stay for the next request: set them at the beginning of each request, or use " \
              "ActiveSupport::CurrentAttributes", :fiber_per_request, :clean_thread_locals
 

@@ -1,14 +1,11 @@
 # frozen_string_literal: true
 
-require_relative "../start_advice/rails_advice"
-
 module Bontebok
   module ConfigStyles
     # The plugins that a file for puma names, and the directives that plugins define. No plugin of puma is loaded.
     class PumaPlugins
       # { plugin => what to do instead }
-      PLUGINS = { "solid_queue" => StartAdvice::RailsAdvice::JOBS,
-                  "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
+      PLUGINS = { "tailwindcss" => "run `bin/rails tailwindcss:watch` beside the server" }.freeze
       OTHER_PLUGIN = "plugins of puma are not loaded"
 
       # file: the ConfigFile.
@@ -22,6 +19,7 @@ module Bontebok
         case name.to_s
         when "tmp_restart" then @file.set(:restart_file, "tmp/restart.txt")
         when "systemd" then nil # the server always sends messages to systemd
+        when "solid_queue" then @file.companions.replace([:jobs])
         else
           @missing |= [name.to_s]
           @file.advise("plugin #{name}", PLUGINS.fetch(name.to_s, OTHER_PLUGIN))

@@ -5,8 +5,8 @@ module Bontebok
     # Hints for the log of a start about an application of Rails. StartAdvice calls this class. It reads lines of files,
     # and evaluates none: these files are code, or YAML that is made by code.
     class RailsAdvice
+      # Rails' own file for puma reads it, and has the plugin solid_queue if the value is any text.
       VARIABLE = "SOLID_QUEUE_IN_PUMA"
-      # The plugin solid_queue of puma would start the jobs.
       JOBS = "run `bin/jobs` beside the server"
       PUMA_FILE = "config/puma.rb"
       PLUGIN = /\A\s*plugin[\s(]+[:"']solid_queue\b/
@@ -33,15 +33,21 @@ module Bontebok
          "on it"]
       end
 
-      # A file that is read has told its own line already.
       def jobs
-        return [] if @config.warnings.any? { |text| text.end_with?(JOBS) }
+        return jobs_without_master if @config.companions.any?
 
-        place = @env[VARIABLE].to_s.strip.empty? ? place_of_plugin : VARIABLE
-        place ? ["#{place} has no effect: #{JOBS}"] : []
+        place = place_of_plugin
+        place ? ["#{place} has no effect: set #{VARIABLE}=true, or #{JOBS}"] : []
       end
 
-      # In the file that Rails generates, the line depends on the variable.
+      # Jobs need a master that has loaded the application.
+      def jobs_without_master
+        return ["no jobs of Solid Queue run without workers: #{JOBS}"] if @config.workers.zero?
+
+        @config[:preload] ? [] : ["no jobs of Solid Queue run with preload false: #{JOBS}"]
+      end
+
+      # The place in a file that is not read. In the file that Rails generates, the line depends on the variable.
       def place_of_plugin
         lines = @config[:config_file] ? [] : lines(PUMA_FILE)
         return if lines.any? { |line| line.include?(VARIABLE) }

@@ -14,8 +14,16 @@ class ConfigStylesPumaPluginsTest < Support::TestCase
     assert_equal "tmp/restart.txt", values("plugin :tmp_restart")[:restart_file]
   end
 
+  def test_solid_queue_runs_jobs_beside_the_workers
+    file = read("2.times { plugin :solid_queue }")
+    assert_equal [:jobs], file.companions
+    assert_empty file.warnings
+    assert_empty read("threads 3").companions
+    assert_advised "solid_queue_mode", "solid_queue_mode :async",
+                   "set the variable SOLID_QUEUE_SUPERVISOR_MODE"
+  end
+
   def test_other_plugins_get_advice
-    assert_advised "plugin solid_queue", "plugin :solid_queue", "run `bin/jobs` beside the server"
     assert_advised "plugin tailwindcss", "plugin :tailwindcss if true",
                    "run `bin/rails tailwindcss:watch` beside the server"
     assert_advised "plugin yabeda", "plugin :yabeda", "plugins of puma are not loaded"
