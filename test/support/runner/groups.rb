@@ -103,7 +103,7 @@ module Runner
     def integration(only = nil, **more) = files("integration/**/*", only, processes: 4, cores: WAITING, **more)
 
     def interop(only = nil, **more)
-      files("interop/{*,files/*,versions/*}", only, processes: 2, cores: WAITING, **more)
+      files("interop/{*,files/*,solid_queue/*,versions/*}", only, processes: 2, cores: WAITING, **more)
     end
 
     def psgi(only = nil)

@@ -11,7 +11,7 @@ class GenerationsKeepingTest < Support::TestCase
 
   def test_the_former_master_stays_loaded_without_workers
     keep_first
-    assert_equal %i[go park], one(1).process.words
+    assert_equal %i[go serving park], one(1).process.words
     assert_log "info master (pid 101) stays loaded for 900 s, without workers"
     assert_equal [[102], true], [@generations.pids, @generations.pid?(101)]
   end
@@ -32,7 +32,7 @@ class GenerationsKeepingTest < Support::TestCase
     keep_first
     2.times { @generations.release }
     assert_states :leaving, :serving
-    assert_equal %i[go park retire], one(1).process.words
+    assert_equal %i[go serving park retire], one(1).process.words
   end
 
   def test_a_former_master_that_dies_is_not_kept
@@ -112,9 +112,9 @@ class GenerationsKeepingTest < Support::TestCase
     keep_first
     one(1).process.says(:leave) # a word from before
     assert_same one(1), @generations.roll_back
-    assert_equal %i[go park serve], one(1).process.words
+    assert_equal %i[go serving park serve], one(1).process.words
     serve(1)
-    assert_equal %i[go park serve go], one(1).process.words
+    assert_equal %i[go serving park serve go serving], one(1).process.words
     assert_states :serving, :kept
     assert_equal 2, @server.started.size
   end
@@ -125,7 +125,7 @@ class GenerationsKeepingTest < Support::TestCase
     @generations.roll_back
     die(2)
     hear(1, :loaded)
-    assert_equal %i[go park serve go go], one(1).process.words
+    assert_equal %i[go serving park serve go go], one(1).process.words
   end
 
   def test_a_rollback_that_takes_too_long_fails
@@ -150,8 +150,8 @@ class GenerationsKeepingTest < Support::TestCase
   def test_the_former_master_hears_what_concerns_it
     keep_first
     %i[reopen announce recall renew].each { |word| @generations.tell(word) }
-    assert_equal %i[reopen announce recall], one(1).process.words.drop(2)
-    assert_equal %i[reopen announce recall renew], one(2).process.words.drop(1)
+    assert_equal %i[reopen announce recall], one(1).process.words.drop(3)
+    assert_equal %i[reopen announce recall renew], one(2).process.words.drop(2)
   end
 
   # With deploy_surge, the former master has one worker of four left when the deploy fails.
@@ -164,7 +164,7 @@ class GenerationsKeepingTest < Support::TestCase
       @generations.workers = wanted
       die(2)
       assert_equal wanted, one(1).told
-      assert_equal [*%i[fewer] * 3, *%i[more] * (wanted - 1)], one(1).process.words.drop(1)
+      assert_equal [*%i[fewer] * 3, *%i[more] * (wanted - 1)], one(1).process.words.drop(2)
     end
   end
 

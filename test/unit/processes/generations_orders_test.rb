@@ -106,7 +106,7 @@ class GenerationsOrdersTest < Support::TestCase
       @generations.stop(how)
       assert_equal [seconds, now + seconds], [one(1).limit, @generations.deadline]
     end
-    assert_equal %i[go drain quit kill], one(1).process.words
+    assert_equal %i[go serving drain quit kill], one(1).process.words
   end
 
   def test_other_times_count_for_the_next_deadline
@@ -143,7 +143,7 @@ class GenerationsOrdersTest < Support::TestCase
     one(2).start = Struct.new(:answered?).new(false)
     %i[more more fewer].each { |word| @generations.change_workers(word) }
     assert_equal WORKERS + 1, @generations.workers
-    assert_equal %i[go more more fewer], one(1).process.words
+    assert_equal %i[go serving more more fewer], one(1).process.words
     hear(2, :loaded) # it gets the number when it asks
     assert_equal %i[go], one(2).process.words
   end

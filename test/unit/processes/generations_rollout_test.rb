@@ -55,7 +55,7 @@ class GenerationsRolloutTest < Support::TestCase
     tick
     rollout.verdict = nil
     assert_states :serving, :ready
-    assert_equal([%i[go more more more], %i[go fewer fewer]], [2, 1].map { |number| one(number).process.words })
+    assert_equal([%i[go more more more], %i[go serving fewer fewer]], [2, 1].map { |number| one(number).process.words })
     hear(2, :whole)
     assert_states :leaving, :serving
   end
@@ -68,7 +68,7 @@ class GenerationsRolloutTest < Support::TestCase
     assert rollout.alone
     serve(2)
     hear(2, :whole)
-    assert_equal %i[go go more], one(2).process.words
+    assert_equal %i[go go more serving], one(2).process.words
     assert_states :ended, :serving
   end
 
@@ -78,7 +78,7 @@ class GenerationsRolloutTest < Support::TestCase
     hear(2, :loaded, :ready)
     wait(LIMIT)
     hear(2, :whole)
-    assert_equal([%i[go retire], %i[go]], [2, 1].map { |number| one(number).process.words })
+    assert_equal([%i[go retire], %i[go serving]], [2, 1].map { |number| one(number).process.words })
   end
 
   def test_a_worker_that_has_ended_is_noted

@@ -75,7 +75,7 @@ class GenerationCarryTest < Support::TestCase
     assert_equal [7], resumed.all.map { |one| one.setup.number }.uniq
     resumed.all[1].process.says(:loaded)
     resumed.tick
-    assert_equal([[], [:go], []], resumed.all.map { |one| one.process.words })
+    assert_equal([[:serving], [:go], []], resumed.all.map { |one| one.process.words })
   end
 
   # A word that did not fit into the socket is sent by the new program.
