@@ -100,7 +100,9 @@ module Bontebok
 
     def prepare
       Process.setproctitle("bontebok")
-      ForkGuard.install { [listeners, StartFailure, Pidfile, @log, *@control.descriptors, *@deploy.client].each(&:disown) }
+      ForkGuard.install do
+        [listeners, StartFailure, Pidfile, @log, *@control.descriptors, *@deploy.client].each(&:disown)
+      end
       @events = SignalQueue.new(*SIGNALS)
       StartCommand.enter(WorkingDirectory.name) if StartCommand.noted?
       listeners.bind
@@ -185,7 +187,6 @@ module Bontebok
       listeners.unlink
     end
 
-    # how: :drain or :retire.
     def drain(how)
       @stop.end(how)
       @log.info("stopping")
@@ -225,7 +226,6 @@ module Bontebok
       @began = Clock.now
     end
 
-    # For the service manager: see StateReport.
     def describe
       if @deploy.under_way? then [:reloading, "the process is executed again when its requests are finished"]
       elsif @stop.begun? then [:stopping, "stopping: requests are finished"]

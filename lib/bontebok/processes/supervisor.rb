@@ -111,14 +111,14 @@ module Bontebok
       @restart_watch.configure(config)
     end
 
-    # The masters tell it to workers that are not on the supervisor's scoreboard (see Successor#worker_links).
+    # Masters also tell workers that are not on the supervisor's scoreboard (see Successor#worker_links).
     def make_stop(known)
       @commands = Commands.new(@log)
       @arrivals = Arrivals.new(@log)
       @report = StateReport.new(@service, @effective, alive: -> { @condition.alive? }) { @condition.describe }
+      announce = ->(drains) { @masters.tell(drains ? :announce : :recall) }
       @stop = Stop.new(@effective, commands: @commands, arrivals: @arrivals, report: @report, log: @log,
-                                   drains: known.drains || Stop.drains?(ENV),
-                                   announce: ->(drains) { @masters.tell(drains ? :announce : :recall) }) { |how| stop(how) }
+                                   drains: known.drains || Stop.drains?(ENV), announce: announce) { |how| stop(how) }
     end
 
     def make_control
@@ -129,7 +129,7 @@ module Bontebok
       @commands.on("INT") { interrupt }
     end
 
-    # The supervisor adopts the workers of a dead master, but not under rackup (see Orphans). All children that it has not
+    # The supervisor adopts the workers of a dead master, but not under rackup (see Orphans). Children that it has not
     # forked come from dead masters.
     def adopt(known)
       @life_line = known.life_line || (LifeLine.new if !@release && Core.adopt_orphans)

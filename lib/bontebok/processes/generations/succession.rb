@@ -48,8 +48,8 @@ module Bontebok
 
     # --- commands ---
 
-    # newest: false: it leaves, or serves until the newest one is whole. The former one has got what it has asked for: it
-    # does not ask again if the newest one fails.
+    # newest: false: it leaves, or serves until the newest one is whole. The former one has got what it has asked for:
+    # it does not ask again if the newest one fails.
     def add(generation, newest: true)
       @asked = false
       @former&.asks = false
