@@ -18,7 +18,7 @@ class AreasTest < Support::TestCase
   # Also by way of another file, and in another group.
   def test_a_support_file_runs_the_tests_that_load_it
     chosen = selection("test/integration/support/process_tree.rb")
-    assert_equal %w[integration lint timing], chosen.keys.sort
+    assert_equal %w[integration interop lint timing], chosen.keys.sort
     assert_includes chosen["integration"], "test/integration/replace/control_test.rb"
     assert_includes chosen["timing"], "test/timing/load_kill_test.rb"
     refute_includes chosen["integration"], "test/integration/start/check_test.rb"
