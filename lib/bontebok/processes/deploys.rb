@@ -2,7 +2,7 @@
 
 require_relative "../start_error"
 require_relative "../system/exit_fence"
-require_relative "../system/process_parent"
+require_relative "../system/proc/stat_line"
 require_relative "generations/deploy_report"
 require_relative "forked_process"
 require_relative "generations"
@@ -109,7 +109,7 @@ module Bontebok
     end
 
     def workers_serve?(generation)
-      serving.listeners.worker_links.serving.any? { |pid| ProcessParent.of(pid) == generation.pid }
+      serving.listeners.worker_links.serving.any? { |pid| StatLine.parent_of(pid) == generation.pid }
     end
 
     # The configuration of the generation takes effect in the supervisor.

@@ -3,7 +3,7 @@
 require "socket"
 
 require_relative "diag/inet_diag"
-require_relative "../system/process_parent"
+require_relative "../system/proc/stat_line"
 
 module Bontebok
   # Finds out which process has a TCP port, for the message of a start that finds the port in use. Used by TcpListener.
@@ -59,7 +59,7 @@ module Bontebok
 
       # All processes of a server have the socket. The first one has a parent without it.
       def first(pids)
-        pids.find { |pid| !pids.include?(ProcessParent.of(pid)) }
+        pids.find { |pid| !pids.include?(StatLine.parent_of(pid)) }
       end
     end
   end

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../system/directory_lock"
-require_relative "../system/files_aside"
 require_relative "listener"
 require_relative "port_holder"
 require_relative "socket_access"
@@ -28,7 +27,7 @@ module Bontebok
     def check
       return bind if address.abstract?
 
-      explained { alone_in_directory { FilesAside.put(dead_files) { try_path } } }
+      explained { alone_in_directory { without(dead_files) { try_path } } }
     end
 
     def listen
@@ -105,6 +104,15 @@ module Bontebok
     end
 
     def own?(path) = identity(path) == @identity
+
+    # While the block runs, the files have other names: --check tries what a start does, and changes nothing.
+    def without(files)
+      moved = []
+      files.each { |file| File.rename(file, "#{file}.#{Process.pid}") && (moved << file) }
+      yield
+    ensure
+      moved.each { |file| File.rename("#{file}.#{Process.pid}", file) }
+    end
 
     # Checks before the application loads that the file can be created.
     def vacate_and_try

@@ -43,7 +43,7 @@ module Bontebok
         return [] unless defined?(Bundler)
 
         gemfile = gemfile_of_environment
-        places = gemfile ? [File.dirname(gemfile)] : ways(StartCommand.directory)
+        places = gemfile ? [File.dirname(gemfile)] : RootFiles.ways(StartCommand.directory)
         names = places.product(BUNDLER).map { |place, name| File.join(place, name) }
         [places.first, *names, "#{gemfile}.lock"].select { |path| File.exist?(path) }
       end
@@ -52,11 +52,6 @@ module Bontebok
       def gemfile_of_environment
         path = StartCommand.environment["BUNDLE_GEMFILE"]
         File.expand_path(path, StartCommand.directory) unless path.to_s.empty?
-      end
-
-      def ways(directory)
-        parent = File.dirname(directory)
-        parent == directory ? [directory] : [directory, *ways(parent)]
       end
     end
   end

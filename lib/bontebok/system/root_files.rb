@@ -14,6 +14,12 @@ module Bontebok
         leads_to_roots?(File.expand_path(path), sticky: false)
       end
 
+      # The path and all its directories.
+      def ways(path)
+        parent = File.dirname(path)
+        parent == path ? [path] : [path, *ways(parent)]
+      end
+
       private
 
       # sticky: as for #roots?.
@@ -33,12 +39,6 @@ module Bontebok
         else
           stat.mode.nobits?(WRITABLE) || (sticky && stat.directory? && stat.sticky?)
         end
-      end
-
-      # The path and all its directories.
-      def ways(path)
-        parent = File.dirname(path)
-        parent == path ? [path] : [path, *ways(parent)]
       end
     end
   end

@@ -48,8 +48,8 @@ class DeploysEffectTest < Support::TestCase
   def test_the_workers_of_a_master_serve
     one = generation
     @links.serving = [7, 8]
-    Bontebok::ProcessParent.stub(:of, { 7 => 1, 8 => one.pid }.to_proc) { assert @deploys.workers_serve?(one) }
-    Bontebok::ProcessParent.stub(:of, 1) { refute @deploys.workers_serve?(one) }
+    Bontebok::StatLine.stub(:parent_of, { 7 => 1, 8 => one.pid }.to_proc) { assert @deploys.workers_serve?(one) }
+    Bontebok::StatLine.stub(:parent_of, 1) { refute @deploys.workers_serve?(one) }
   end
 
   # --- a generation takes effect ---

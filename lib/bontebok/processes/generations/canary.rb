@@ -2,7 +2,7 @@
 
 require_relative "sequential_test"
 require_relative "../../system/clock"
-require_relative "../../system/process_parent"
+require_relative "../../system/proc/stat_line"
 
 module Bontebok
   # Compares the first workers of a new generation with the workers of the former generation, which serve beside them
@@ -93,7 +93,7 @@ module Bontebok
     # until the next look.
     def look
       numbers = @worker_links.processes.to_h { |process| [process[:pid], process.values_at(:requests, :errors)] }
-      parents = numbers.to_h { |pid, _| [pid, ProcessParent.of(pid)] }.compact
+      parents = numbers.to_h { |pid, _| [pid, StatLine.parent_of(pid)] }.compact
       @alive = parents.keys
       @fresh |= @alive.select { |pid| parents[pid] == @master }
       @seen.merge!(numbers.slice(*@alive, *@seen.keys))

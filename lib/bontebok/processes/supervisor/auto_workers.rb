@@ -2,7 +2,7 @@
 
 require_relative "../../config/machine/memory_limit"
 require_relative "../../system/process_memory"
-require_relative "../../system/process_parent"
+require_relative "../../system/proc/stat_line"
 
 module Bontebok
   class Supervisor
@@ -42,7 +42,7 @@ module Bontebok
 
         # worker: the pid of the first worker. Returns nil if the system does not show the memory of the processes.
         def measure(worker)
-          pids = [Process.pid, ProcessParent.of(worker), worker]
+          pids = [Process.pid, StatLine.parent_of(worker), worker]
           exact(pids) || coarse(pids)
         end
 

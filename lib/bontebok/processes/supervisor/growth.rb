@@ -2,7 +2,7 @@
 
 require_relative "../../config/machine/cpus"
 require_relative "../../system/clock"
-require_relative "../../system/process_parent"
+require_relative "../../system/proc/stat_line"
 require_relative "auto_workers"
 
 module Bontebok
@@ -33,7 +33,7 @@ module Bontebok
       def begin_after_deploy(generation)
         return unless generation.rollout&.grows?
 
-        plan(serving.reject { |pid| ProcessParent.of(pid) == generation.pid })
+        plan(serving.reject { |pid| StatLine.parent_of(pid) == generation.pid })
       end
 
       # If the worker has ended before it was measured, the next one is measured.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../process_parent"
+require_relative "stat_line"
 
 module Bontebok
   # The child processes of another process, as /proc shows them.
@@ -24,7 +24,7 @@ module Bontebok
       end
 
       def found(pid)
-        Dir.children("/proc").map(&:to_i).select { |one| one.positive? && ProcessParent.of(one) == pid }
+        Dir.children("/proc").map(&:to_i).select { |one| one.positive? && StatLine.parent_of(one) == pid }
       rescue SystemCallError
         []
       end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "proc_file"
+
 module Bontebok
   # Finds out from /proc whether another process is stopped (by SIGSTOP or a debugger).
   module ProcessStop
@@ -10,10 +12,7 @@ module Bontebok
     # Returns a text that identifies the current stop of the process. nil: the process is not stopped, or /proc does not
     # show its state.
     def self.of(pid)
-      status = File.read("/proc/#{pid}/status")
-      status[SWITCHES] if STATE.match?(status)
-    rescue SystemCallError
-      nil
+      ProcFile.read("/proc/#{pid}/status")&.then { |status| status[SWITCHES] if STATE.match?(status) }
     end
   end
 end

@@ -18,6 +18,9 @@ module Bontebok
       ProcFile.read(path)&.then { |text| of(text) }
     end
 
+    # The pid of the parent of a process; nil: as in .read.
+    def self.parent_of(pid) = read("/proc/#{pid}/stat")&.parent
+
     # nil: the text is no such line. The name may have parentheses, spaces and line ends. After the last parenthesis,
     # there are only numbers.
     def self.of(text)
