@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "log_entry"
 require_relative "log_fault"
 require_relative "log_formats"
 require_relative "log_stream"
@@ -57,9 +56,7 @@ module Bontebok
     end
 
     # Writes text that is an entry of another process, or no entry at all.
-    def copy(text)
-      put(text)
-    end
+    def copy(text) = put(text)
 
     def dismiss_witness
       @witness&.close
@@ -83,7 +80,7 @@ module Bontebok
 
     def line(level, message, fault = nil)
       time = Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ")
-      @format.line(LogEntry.new(time, level, Process.pid, @worker, @generation, message, fault))
+      @format.line(LogFormats::LogEntry.new(time, level, Process.pid, @worker, @generation, message, fault))
     end
 
     def put(line)

@@ -16,7 +16,8 @@ module Bontebok
       # stay, and a listener of an address that both configurations have stays. names: see TcpListener.for. Raises
       # StartError.
       def of(config, adopted: [], former: [], names: HostNames)
-        list = adopted.map { |entry| adopt(config, entry) } + former.select(&:origin)
+        backlog = config[:backlog] if config.chosen?(:backlog)
+        list = adopted.map { |entry| AdoptedListener.new(entry, backlog: backlog) } + former.select(&:origin)
         list.concat(own(config, list, former - list, names)) if list.empty? || config.chosen?(:listen)
         check_size(list)
         list
@@ -37,15 +38,12 @@ module Bontebok
       def make_all(config, address, adopted, names)
         if address.unix?
           kind = config[:reuse_port] ? SharedUnixListener : UnixListener
-          [kind.new(address, backlog: config[:backlog], access: access(config))]
+          access = SocketAccess.new(mode: config[:socket_mode], owner: config[:socket_owner])
+          [kind.new(address, backlog: config[:backlog], access: access)]
         else
           TcpListener.for(address, names: names, backlog: config[:backlog], reuse_port: config[:reuse_port],
                                    v6_only: ipv4?(config, address.port, adopted))
         end
-      end
-
-      def adopt(config, entry)
-        AdoptedListener.new(entry, backlog: (config[:backlog] if config.chosen?(:backlog)))
       end
 
       # adopted.takes?: if the kernel chooses the port, the result is false, because the listener has port 0 until it is
@@ -72,10 +70,6 @@ module Bontebok
       def ipv4?(config, port, adopted)
         all = Address.new(host: "0.0.0.0", port: port)
         !all.any_port? && [*config[:listen], *adopted.map(&:address)].include?(all)
-      end
-
-      def access(config)
-        SocketAccess.new(mode: config[:socket_mode], owner: config[:socket_owner])
       end
     end
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "departure/socket_owner"
+require_relative "../system/proc/process_children"
 
 module Bontebok
   # The program start_server, as one of the servers that it has started sees it. All these servers share one listening
@@ -33,17 +34,11 @@ module Bontebok
       return [] unless Process.ppid == @pid
 
       own = began(Process.pid)
-      children.to_h { |pid| [pid, began(pid)] }.select { |_, time| time && time > own }.sort_by(&:last).map(&:first)
+      times = ProcessChildren.of(@pid).to_h { |pid| [pid, began(pid)] }
+      times.select { |_, time| time && time > own }.sort_by(&:last).map(&:first)
     end
 
     private
-
-    # A thread of start_server may have started the server.
-    def children
-      Dir.glob("/proc/#{@pid}/task/*/children").flat_map { |file| File.read(file).split.map(&:to_i) }
-    rescue SystemCallError
-      []
-    end
 
     # Clock ticks from boot to the start of the process, from proc(5). nil: the process is gone.
     def began(pid)

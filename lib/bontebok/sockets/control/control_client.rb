@@ -34,30 +34,20 @@ module Bontebok
     end
 
     # Sends a progress message.
-    def say(text)
-      send_message(text: text) unless closed?
-    end
+    def say(text) = send_message(text: text)
 
     # Sends a part of the log.
-    def tell(text)
-      send_message(log: text) unless closed?
-    end
+    def tell(text) = send_message(log: text)
 
     # Sends a message with copies of descriptors. The connection stays open.
     def pass(descriptors, message)
-      line = ControlMessage.line(message)
-      rights = Socket::AncillaryData.unix_rights(*descriptors) if descriptors.any?
-      return if closed?
-
       @answered = true
-      close unless @to_io.sendmsg_nonblock(line, NoSignal::FLAG, nil, *rights) == line.bytesize
-    rescue SystemCallError
-      close
+      send_message(message, descriptors)
     end
 
     # Sends the result and closes the connection. status: the exit status for the client. Returns nil.
     def finish(status, text = nil, **more)
-      send_message(status: status, text: text, **more) unless closed?
+      send_message(status: status, text: text, **more)
       close
     end
 
@@ -105,9 +95,12 @@ module Bontebok
       finish(2, "a request has at most #{most} bytes") if text.bytesize > most
     end
 
-    def send_message(message)
+    def send_message(message, descriptors = [])
+      return if closed?
+
       line = ControlMessage.line(message)
-      close unless @to_io.sendmsg_nonblock(line, NoSignal::FLAG, exception: false) == line.bytesize
+      rights = Socket::AncillaryData.unix_rights(*descriptors) if descriptors.any?
+      close unless @to_io.sendmsg_nonblock(line, NoSignal::FLAG, nil, *rights, exception: false) == line.bytesize
     rescue SystemCallError, JSON::GeneratorError
       close
     end

@@ -3,7 +3,6 @@
 require_relative "../../system/clock"
 require_relative "control_message"
 require_relative "../no_signal"
-require_relative "peer_process"
 
 module Bontebok
   # A server that starts beside this one, as this one sees it. The other server has asked for the listeners (OtherServer
@@ -12,6 +11,9 @@ module Bontebok
     # Seconds after which a client that is no server does not count as a server that starts. It may be a script that
     # asked for the listeners and hangs.
     PATIENCE = 5
+    # Each process that serves, or starts to serve, has loaded this file.
+    EXTENSION = %r{/bontebok/bontebok\.\w+}
+    private_constant :EXTENSION
 
     # Readable when #hear has something to do.
     attr_reader :to_io
@@ -19,7 +21,6 @@ module Bontebok
     # client: the ControlClient, which nobody else uses any more.
     def initialize(client)
       @to_io = client.to_io
-      @process = PeerProcess.new(@to_io)
       @patient_until = Clock.now + PATIENCE
       @received = +""
     end
@@ -82,7 +83,21 @@ module Bontebok
     def stranger?
       return false if @known || Clock.now < @patient_until
 
-      !(@known = !@process.stranger?)
+      !(@known = server?)
+    end
+
+    # False if the process has ended, or is no server of Bontebok. True also if nothing can be found out: a process of
+    # another pid namespace has the pid 0, and the memory maps of another user's process cannot be read.
+    def server?
+      pid = @to_io.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i")
+      return true unless pid.positive?
+
+      Process.kill(0, pid)
+      File.foreach("/proc/#{pid}/maps").any?(EXTENSION)
+    rescue Errno::ESRCH
+      false
+    rescue SystemCallError, IOError
+      true
     end
   end
 end
