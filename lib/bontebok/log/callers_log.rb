@@ -10,13 +10,11 @@ module Bontebok
     SEVERITIES = { info: 1, warn: 2, error: 3 }.freeze
     NAME = "bontebok"
 
-    class << self
-      # receiver: an IO; a Logger; an object with `call`, which gets level, message and exception; an object with
-      # `write`, which gets lines; or nil, which gets nothing. An IO gets the entries of Log in this format. Raises
-      # ArgumentError for another object.
-      def for(receiver, format:, level:)
-        receiver.is_a?(IO) ? Log.new(receiver, format: format, level: level) : new(receiver, level: level)
-      end
+    # receiver: an IO; a Logger; an object with `call`, which gets level, message and exception; an object with `write`,
+    # which gets lines; or nil, which gets nothing. An IO gets the entries of Log in this format. Raises ArgumentError
+    # for another object.
+    def self.for(receiver, format:, level:)
+      receiver.is_a?(IO) ? Log.new(receiver, format: format, level: level) : new(receiver, level: level)
     end
 
     def initialize(receiver, level:)

@@ -64,6 +64,11 @@ module Bontebok
         descriptions.each { |description| PassedVariable.checked(description, TYPES) }
       end
 
+      # The socket of an IO object that a message has brought: these objects are of any class.
+      def own(io)
+        Socket.for_fd(release(io)).tap { |socket| socket.close_on_exec = true }
+      end
+
       private
 
       # Returns the block's result for the descriptions. Raises UsageError.
@@ -85,11 +90,6 @@ module Bontebok
 
         kind = shared ? SharedUnixListener : UnixListener
         kind.new(address, backlog: nil, access: nil).inherit(socket, file)
-      end
-
-      # Descriptors that a message brings are IO objects of any class.
-      def own(io)
-        Socket.for_fd(release(io)).tap { |socket| socket.close_on_exec = true }
       end
 
       def release(io)

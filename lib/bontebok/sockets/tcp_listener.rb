@@ -13,11 +13,9 @@ module Bontebok
     # Accepted sockets inherit it.
     NO_DELAY = [Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true].freeze
 
-    class << self
-      # Returns a listener for each address of the name. names: HostNames or a HostNames::Table. Raises StartError.
-      def for(address, names: HostNames, **options)
-        names.resolve(address).map { |info| new(address, info, **options) }
-      end
+    # Returns a listener for each address of the name. names: HostNames or a HostNames::Table. Raises StartError.
+    def self.for(address, names: HostNames, **options)
+      names.resolve(address).map { |info| new(address, info, **options) }
     end
 
     # v6_only: a listener on [::] does not accept IPv4, because another listener has 0.0.0.0 with this port.

@@ -154,18 +154,12 @@ module Bontebok
 
     # The files of dead servers that a start removes. Raises StartError if the file at the path is not a socket.
     def dead_files
-      check_file
+      fail_because("the file is not a socket") if File.exist?(path) && !File.socket?(path)
       find_living
     rescue Errno::ECONNREFUSED
       [path]
     rescue Errno::ENOENT
       []
-    end
-
-    def check_file
-      return if File.socket?(path) || !File.exist?(path)
-
-      fail_because("the file is not a socket")
     end
 
     # Raises Errno::EADDRINUSE or StartError if a running server has the address: the server accepts a connection, or

@@ -121,10 +121,6 @@ module Bontebok
       @core.public(release.public) if release.public
       @core.tell(*channel.dictate(:hung, :stuck, :emptied, :leave)) if channel
       @core.start_io_thread
-      listen
-    end
-
-    def listen
       @listeners.each { |listener| @core.listen(listener.descriptor, listener.server_name, listener.server_port) }
     end
 
@@ -135,14 +131,12 @@ module Bontebok
 
     def make_lane(config, app)
       lane = nil
-      env = RackEnv.fixed(config).merge(RackEnv.callables(config) { lane }, RequestLimits.env(config) { lane })
-      lane = Core::Lane.new(@core, app, env: env, **lane_options(config))
-    end
-
-    def lane_options(config)
-      { frozen_env: config[:frozen_env], asterisk: RackEnv.asterisk?,
-        show_errors: config.development?, max_requests: @request_limit,
-        report: method(:report), on_error: (method(:ask_hooks) if @hooks.any?(:on_error)) }
+      env = RackEnv.of_lane(config) { lane }
+      on_error = method(:ask_hooks) if @hooks.any?(:on_error)
+      lane = Core::Lane.new(@core, app,
+                            env: env, frozen_env: config[:frozen_env], asterisk: RackEnv.asterisk?,
+                            show_errors: config.development?, max_requests: @request_limit,
+                            report: method(:report), on_error: on_error)
     end
 
     def report(level, message, exception)

@@ -10,10 +10,8 @@ module Bontebok
     # again after this number of requests.
     SOON = 1
 
-    class << self
-      def wanted?(config)
-        config[:oob_gc] || config.hooks.any?(:out_of_band)
-      end
+    def self.wanted?(config)
+      config[:oob_gc] || config.hooks.any?(:out_of_band)
     end
 
     # worker: a Hooks::Worker. turns: OutOfBandTurns; nil: there are no other workers.

@@ -7,6 +7,9 @@ module Bontebok
   # only the SPEC of an older Rack names are left out under a newer one.
   module RackEnv
     SERVER_SOFTWARE = "Bontebok/#{VERSION}".freeze
+    # The key of a callable that gives the request more time: `call(seconds)` extends request_timeout and
+    # request_timeout_soft. Only the thread that serves the request may call it.
+    EXTENSION = "bontebok.extend_timeout"
 
     class << self
       def fixed(config)
@@ -21,11 +24,14 @@ module Bontebok
         !before?(3, 1)
       end
 
-      # The part of env that belongs to one lane: a thread serves one request at a time. The block returns the lane.
-      def callables(config)
-        hints = config[:early_hints] ? { "rack.early_hints" => ->(headers) { yield.early_hints(headers) } } : {}
-        { "rack.hijack?" => true, "rack.hijack" => -> { yield.hijack }, "rack.response_finished" => [],
-          "rack.after_reply" => [], **hints }
+      # The env of one lane: a thread serves one request at a time. The block returns the lane.
+      def of_lane(config)
+        env = { **fixed(config), "rack.hijack?" => true, "rack.hijack" => -> { yield.hijack },
+                                 "rack.response_finished" => [], "rack.after_reply" => [] }
+        env["rack.early_hints"] = ->(headers) { yield.early_hints(headers) } if config[:early_hints]
+        limited = config[:request_timeout].positive? || config[:request_timeout_soft].positive?
+        env[EXTENSION] = ->(seconds) { yield.extend_timeout(seconds) } if limited
+        env
       end
 
       private

@@ -2,7 +2,6 @@
 
 require_relative "../sockets/private_listener"
 require_relative "rack_env"
-require_relative "request_limits"
 
 module Bontebok
   # The requests that a worker sends to itself before it serves: the warm_up paths, then the first of health_paths. They
@@ -70,7 +69,7 @@ module Bontebok
 
     def lane_of(core)
       lane = nil
-      env = RackEnv.fixed(@config).merge(RackEnv.callables(@config) { lane }, RequestLimits.env(@config) { lane })
+      env = RackEnv.of_lane(@config) { lane }
       lane = Core::Lane.new(core, @release.app,
                             env: env, frozen_env: @config[:frozen_env], asterisk: RackEnv.asterisk?,
                             show_errors: true, max_requests: 0, report: method(:report), on_error: nil)

@@ -9,18 +9,6 @@ module Bontebok
   # logs where the application is, because the core itself has sent a response or closed the connection. While all lanes
   # are busy, it also writes the core's events to the log, for example rejected requests.
   class RequestLimits
-    # The key in env of a callable that gives the request more time: `call(seconds)` extends both limits. Only the
-    # thread that serves the request may call it.
-    EXTENSION = "bontebok.extend_timeout"
-
-    class << self
-      # The keys for the env of each request of a lane. The block returns the lane.
-      def env(config)
-        limited = config[:request_timeout].positive? || config[:request_timeout_soft].positive?
-        limited ? { EXTENSION => ->(seconds) { yield.extend_timeout(seconds) } } : {}
-      end
-    end
-
     # Readable when #tick must be called.
     attr_reader :to_io
 

@@ -4,6 +4,7 @@ require "io/wait"
 require "socket"
 
 require_relative "control_message"
+require_relative "../passed_listeners"
 require_relative "../worker_links"
 require_relative "../no_signal"
 
@@ -51,13 +52,7 @@ module Bontebok
         return if descriptors.empty? || message["status"]
 
         queue = descriptors.pop(message["queue"].to_i)
-        [descriptors.map { |io| own(io) }, queue, message["addresses"]]
-      end
-
-      # Descriptors that a message brings are IO objects of any class.
-      def own(io)
-        io.autoclose = false
-        Socket.for_fd(io.fileno).tap { |socket| socket.close_on_exec = true }
+        [descriptors.map { |io| PassedListeners.own(io) }, queue, message["addresses"]]
       end
     end
 

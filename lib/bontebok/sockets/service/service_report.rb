@@ -52,7 +52,8 @@ module Bontebok
     def tick(state, status:, listeners:, config:, &alive)
       return unless wanted?
 
-      keep(listeners) unless state == :stopping
+      # Before READY is told: from then on, the listeners survive the death of the server.
+      @store.keep(listeners) if state != :stopping && listeners.listening?
       tell(state, status)
       late = late?(config.boot_seconds)
       every(:extension, INTERVAL) { @manager.tell(EXTEND_TIMEOUT_USEC: EXTENSION * 1_000_000) unless late } if waited?
@@ -84,11 +85,6 @@ module Bontebok
     end
 
     private
-
-    # Called before READY is told: from then on, the listeners survive the death of the server.
-    def keep(listeners)
-      @store.keep(listeners) if listeners.listening?
-    end
 
     def tell(state, status)
       enter(state) if state != @state
@@ -132,14 +128,11 @@ module Bontebok
     def message(state)
       case state
       when :serving then { READY: 1 }
-      when :reloading then { RELOADING: 1, MONOTONIC_USEC: microseconds }
+      when :reloading
+        { RELOADING: 1, MONOTONIC_USEC: Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond) }
       when :stopping then { STOPPING: 1 }
       else {}
       end
-    end
-
-    def microseconds
-      Process.clock_gettime(Process::CLOCK_MONOTONIC, :microsecond)
     end
 
     # True if the start takes longer than worker_boot_timeout. A deploy or a stop has limits of its own.
