@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Raised if a start fails for a reason outside of the server: a port is in use, or a file is missing. The user sees a
-  # message of at most three lines and no backtrace.
+  # Raised if a start fails for a reason outside of the server, such as a missing file. The user sees no backtrace.
   class StartError < StandardError
     # A start may have several faults. The message has all of them.
     attr_reader :messages

@@ -3,16 +3,14 @@
 require_relative "log"
 
 module Bontebok
-  # The log of a Server in another program's process. It has the methods of Log, and passes each entry to an object of
-  # that program.
+  # The log of a Server in another program. Has the methods of Log, and passes each entry to an object of that program.
   class CallersLog
     # The severities of Ruby's Logger.
     SEVERITIES = { info: 1, warn: 2, error: 3 }.freeze
     NAME = "bontebok"
 
     # receiver: an IO; a Logger; an object with `call`, which gets level, message and exception; an object with `write`,
-    # which gets lines; or nil, which gets nothing. An IO gets the entries of Log in this format. Raises ArgumentError
-    # for another object.
+    # which gets lines; or nil. An IO gets the entries of Log in this format. Raises ArgumentError for another object.
     def self.for(receiver, format:, level:)
       receiver.is_a?(IO) ? Log.new(receiver, format: format, level: level) : new(receiver, level: level)
     end

@@ -7,10 +7,9 @@ require_relative "log_text"
 
 module Bontebok
   # The server's own log. An entry has the time in UTC, the level, the process, the worker's number, the generation (the
-  # master's number), and the message. Every process writes to the same stream. If the stream cannot take an entry, the
-  # entry is lost and counted. The count is logged when the stream can be written again. A full or closed stream raises
-  # no error, so a process may log directly before exit!. Not for signal handlers, and not for the access log, which the
-  # core writes.
+  # master's number), and the message. Every process writes to the same stream. An entry that the stream cannot take is
+  # lost. The losses are logged when the stream can be written again. A full or closed stream raises no error, so a
+  # process may log directly before exit!. Not for signal handlers, and not for the access log, which the core writes.
   class Log
     LEVELS = %i[info warn error].freeze
     # Seconds that the first entry waits if the reader of the stream has stopped reading. All entries after this one are

@@ -3,8 +3,7 @@
 require_relative "log_text"
 
 module Bontebok
-  # The texts with which the log describes an exception. .read never raises, even if a method of the application's
-  # exception raises.
+  # The texts with which the log describes an exception. .read never raises, even if a method of the exception does.
   class LogFault
     BACKTRACE_LINES = 20
     CAUSES = 5

@@ -4,8 +4,7 @@ require_relative "../start_error"
 require_relative "../system/error_text"
 
 module Bontebok
-  # Redirects standard error and standard output to the configured files. Every process of the server inherits these two
-  # streams.
+  # Redirects standard error and standard output to the configured files. All processes of the server inherit them.
   module LogFiles
     class << self
       # Opens the files. A second call opens them again by name, after a log rotation. Raises StartError.
@@ -34,8 +33,7 @@ module Bontebok
       end
 
       # Returns the files for standard error and standard output of an executed master, whose user may lack the
-      # permission to open them. Without a file in the configuration, the stream of this process is used. Raises
-      # StartError.
+      # permission to open them. Without a file, the stream of this process is used. Raises StartError.
       def files(config)
         { log: $stderr, stdout: $stdout }.map do |key, stream|
           path = config[key]

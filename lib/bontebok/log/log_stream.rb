@@ -5,15 +5,13 @@ require "socket"
 
 module Bontebok
   # The stream that Log writes to: standard error. The server's processes share it with the application and with the
-  # program that started the server. A write waits at most for the timeout that its caller gives. A LogStream is not
-  # thread-safe; Log has the lock.
+  # program that started the server. A write waits at most for its timeout. Not thread-safe; Log has the lock.
   #
   # Polling a pipe before write(2) is not enough. Two processes may both find the pipe writable; if the first one fills
   # the pipe, the second one blocks in write(2). Setting O_NONBLOCK on the stream is no solution, because the flag
   # belongs to the open file description, which other programs share. Instead, a pipe is opened a second time, with
   # O_NONBLOCK, and each message to a socket has MSG_DONTWAIT. A file or a terminal is only polled before a write. The
-  # same holds for a pipe that cannot be opened a second time. This happens if the pipe belongs to another user, or if
-  # there is no /proc.
+  # same holds for a pipe that cannot be opened a second time. It belongs to another user, or there is no /proc.
   class LogStream
     # Maximum size of a write to a pipe or socket, in bytes. A pipe accepts a write of up to this size completely or not
     # at all (pipe(7), PIPE_BUF), so the writes of several processes do not mix. A file accepts a write of any size
@@ -59,8 +57,7 @@ module Bontebok
       disown
     end
 
-    # If LogFiles or the application has reopened standard error, closes the handle to the former file and opens a new
-    # handle.
+    # If standard error was reopened, closes the handle to the former file and opens a new one.
     def follow
       stat = @stream.stat
       return if @identity == (identity = [stat.dev, stat.ino])

@@ -17,8 +17,7 @@ module Bontebok
     # The StartServer that passed the socket; nil: another program.
     attr_reader :start_server
 
-    # entry: an AdoptedSockets::Entry. If backlog is nil, the length of the accept queue does not change. Raises
-    # UsageError.
+    # entry: an AdoptedSockets::Entry. backlog nil: the length of the accept queue does not change. Raises UsageError.
     def initialize(entry, backlog:)
       @origin = entry.origin
       @socket = adopt(entry.fileno)
@@ -61,8 +60,7 @@ module Bontebok
       @info&.ip_address == "::" && socket.getsockopt(:IPV6, :V6ONLY).int.zero?
     end
 
-    # Returns the socket, or nil if the descriptor is no listening socket. A descriptor may also be closed, or reserved
-    # by Ruby (ArgumentError).
+    # Returns the socket; nil: the descriptor is none that listens, is closed, or is reserved by Ruby (ArgumentError).
     def adopt(fileno)
       socket = Socket.for_fd(fileno)
       socket.autoclose = listening_stream?(socket)

@@ -4,8 +4,7 @@ require_relative "../usage_error"
 
 module Bontebok
   # Finds the listening sockets that another program passed to this process, by the protocols of start_server
-  # (SERVER_STARTER_PORT) and systemd (LISTEN_FDS, sd_listen_fds(3)). Reads only the environment. AdoptedListener checks
-  # the sockets.
+  # (SERVER_STARTER_PORT) and systemd (sd_listen_fds(3)). Reads only the environment: AdoptedListener checks them.
   module AdoptedSockets
     # origin: the socket's name in the log and in messages. name: the name in LISTEN_FDNAMES, or nil.
     Entry = Struct.new(:fileno, :origin, :name) do

@@ -74,8 +74,7 @@ module Bontebok
         UNIXSocket.pair.map { |socket| new(socket) }
       end
 
-      # fileno: the number of the descriptor that an executed process has inherited. Raises SystemCallError or
-      # ArgumentError.
+      # fileno: of the descriptor that an executed process has inherited. Raises SystemCallError or ArgumentError.
       def inherit(fileno)
         new(UNIXSocket.for_fd(fileno).tap { |socket| socket.close_on_exec = true })
       end
@@ -85,8 +84,7 @@ module Bontebok
         new(UNIXSocket.for_fd(fileno).tap { |socket| socket.autoclose = false }.dup)
       end
 
-      # Sends the words that wait. The loops of the supervisor and of a master call this method, and look at .full?
-      # before they wait.
+      # Sends the words that wait. Supervisor and master call this in their loops, and look at .full? before they wait.
       def flush
         all.each(&:flush)
       end
@@ -136,8 +134,7 @@ module Bontebok
       @unsent.clear
     end
 
-    # Returns [descriptor, bytes]. With these, the core can send the words itself, even while a thread keeps Ruby's
-    # lock.
+    # Returns [descriptor, bytes], with which the core sends the words itself, even while a thread keeps Ruby's lock.
     def dictate(*words)
       [@to_io.fileno, BYTES.fetch_values(*words).join]
     end

@@ -13,8 +13,7 @@ module Bontebok
   # process that has the listeners calls #over? again at each #deadline, and then stops the workers. Without another
   # server, #over? is true at once.
   class Departure
-    # How long the workers go on accepting from a unix socket whose path belongs to another server: a client may have
-    # looked up the path just before.
+    # The workers accept for a while from a socket that has lost its path: a client may have looked it up just before.
     Grace = Struct.new(:deadline) do
       def over?
         Clock.now >= deadline

@@ -12,8 +12,7 @@ module Bontebok
       @inode = copy.stat.ino
     end
 
-    # Called in a process that the application has forked. Closes the copy, if the descriptor still refers to the
-    # server's socket.
+    # Called in a process that the application has forked. Closes the copy, unless its number is another file's.
     def disown
       copy = IO.for_fd(@fileno, autoclose: false)
       copy.autoclose = copy.stat.ino == @inode

@@ -10,8 +10,7 @@ module Bontebok
   # executed master inherits no objects, so the supervisor sends it the descriptors of the server. A message is a Hash
   # with values of JSON, and a list of descriptors (SCM_RIGHTS, unix(7)).
   class Handshake
-    # The environment variable that an executed master gets: the numbers of two inherited descriptors, the master's ends
-    # of its Channel and of the Handshake.
+    # The environment variable that an executed master gets: the descriptors of its ends of Channel and Handshake.
     VARIABLE = "BONTEBOK_SUPERVISOR"
     # Bytes of the longest message.
     LONGEST = 64 * 1024
@@ -40,8 +39,7 @@ module Bontebok
       @to_io.sendmsg(JSON.generate(message), NoSignal::FLAG, nil, *rights)
     end
 
-    # Waits for a message. Returns [message, sockets and files], or nil if the other process has ended or sends
-    # something else.
+    # Waits for a message. Returns [message, sockets and files]; nil: the other end is gone, or sends something else.
     def hear
       text, _, _, *controls = @to_io.recvmsg(LONGEST, scm_rights: true)
       [JSON.parse(text), controls.flat_map { |control| control.unix_rights.to_a }] unless text.nil? || text.empty?

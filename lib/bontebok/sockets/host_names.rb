@@ -46,8 +46,7 @@ module Bontebok
         addresses(host, port, Socket::AI_NUMERICHOST)
       end
 
-      # The look-ups of the addresses for another process: { address => list of IP addresses, or the error }, with
-      # values of JSON.
+      # The look-ups for another process, as values of JSON: { address => list of IP addresses, or the error }.
       def table(addresses)
         addresses.reject(&:unix?).to_h do |address|
           [address.to_s, resolve(address).map(&:ip_address)]

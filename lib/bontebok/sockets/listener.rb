@@ -68,8 +68,7 @@ module Bontebok
       @lent&.disown
     end
 
-    # SERVER_NAME of a request without Host (RFC 9110 7.2): the address, or localhost if the listener has no address of
-    # its own.
+    # SERVER_NAME of a request without Host (RFC 9110 7.2): the address, or localhost for a wildcard or a path.
     def server_name
       return "localhost" if @info.nil? || WILDCARDS.include?(@info.ip_address)
 

@@ -11,10 +11,9 @@ module Bontebok
     MOST = 64
 
     class << self
-      # adopted: the entries of AdoptedSockets. If there are entries, no default address is opened. The address of an
-      # adopted socket is not opened a second time. former: the listeners of the former configuration. Adopted listeners
-      # stay, and a listener of an address that both configurations have stays. names: see TcpListener.for. Raises
-      # StartError.
+      # adopted: the entries of AdoptedSockets. With entries, no default address is opened. The address of an adopted
+      # socket is not opened again. former: the listeners of the former configuration. Adopted listeners stay, and a
+      # listener of an address that both configurations have stays. names: see TcpListener.for. Raises StartError.
       def of(config, adopted: [], former: [], names: HostNames)
         backlog = config[:backlog] if config.chosen?(:backlog)
         list = adopted.map { |entry| AdoptedListener.new(entry, backlog: backlog) } + former.select(&:origin)
@@ -46,8 +45,7 @@ module Bontebok
         end
       end
 
-      # adopted.takes?: if the kernel chooses the port, the result is false, because the listener has port 0 until it is
-      # bound.
+      # adopted.takes?: false if the kernel chooses the port, because the listener has port 0 until it is bound.
       def own(config, adopted, former, names)
         wanted = config[:listen].flat_map do |address|
           take_former(former, address) || make(config, address, adopted, names).map { |one| take_same(former, one) }

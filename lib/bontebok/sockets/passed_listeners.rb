@@ -12,8 +12,7 @@ module Bontebok
   # The listeners that a process passes to a process that it executes, or that the supervisor passes to an executed
   # master: a list of descriptions (values of JSON), and a list of sockets in the same order.
   module PassedListeners
-    # The environment variable for a process that is executed in place: the descriptions as JSON, each with the number
-    # of its descriptor.
+    # The environment variable for a process that is executed in place: the descriptions as JSON, with descriptors.
     VARIABLE = "BONTEBOK_LISTENERS"
     # The types of the values in a description.
     TYPES = { "address" => [String], "origin" => [String, nil], "file" => [Array, nil],
@@ -33,8 +32,7 @@ module Bontebok
         read(env.slice(VARIABLE)) { |descriptions| descriptions.map { |description| description["fd"] } }
       end
 
-      # Returns the listeners that the former program of this process has kept. Removes the variable from env. Raises
-      # StartError.
+      # Returns the listeners that the former program has kept. Removes the variable from env. Raises StartError.
       def inherit(env)
         read(env) { |descriptions| take(descriptions, descriptions.map { |one| Socket.for_fd(one["fd"]) }) }
           .each(&:take_over)

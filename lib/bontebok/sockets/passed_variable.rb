@@ -5,9 +5,8 @@ require "json"
 require_relative "../usage_error"
 
 module Bontebok
-  # An environment variable in which a parent or a former program passes something to this process. Anybody can set such
-  # a variable, so any text is possible. Each variable is removed from the environment, because it is meant for one
-  # process only.
+  # An environment variable in which a parent or a former program passes something to this process. Anybody can set it,
+  # so any text is possible. It is removed from the environment, because it is meant for one process only.
   module PassedVariable
     # The numbers that a descriptor can have; 0 to 2 are the standard streams.
     DESCRIPTORS = (3..0x7fff_ffff)

@@ -13,8 +13,7 @@ module Bontebok
     WILDCARDS = %w[0.0.0.0 ::].freeze
 
     class << self
-      # Returns "process PID (NAME)" or "this process". nil: the kernel does not tell, or the process belongs to another
-      # user.
+      # Returns "process PID (NAME)" or "this process". nil: the kernel does not tell this user.
       def of(info)
         links = inodes(info).map { |inode| "socket:[#{inode}]" }
         pid = first(links.any? ? holders(links) : [])

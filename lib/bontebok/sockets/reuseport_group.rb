@@ -68,8 +68,7 @@ module Bontebok
       @socket.setsockopt(:SOCKET, SO_ATTACH_REUSEPORT_CBPF, [1, instruction].pack(PROGRAM_FORMAT))
     end
 
-    # The cookies of connections whose handshake is not complete. The kernel does not tell to which of the listeners
-    # they belong.
+    # The cookies of connections whose handshake is not complete, of all listeners: the kernel does not tell which.
     def half_open
       InetDiag.sockets(@info, InetDiag::SYN_RECV).map(&:cookie)
     end

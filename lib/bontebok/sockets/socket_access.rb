@@ -25,9 +25,8 @@ module Bontebok
       raise StartError, "the owner of unix sockets: #{e.message}"
     end
 
-    # Changes the file through a handle, and only if it is a socket. Otherwise a user with write permission in the
-    # directory could replace the socket by a link, and so change the owner and mode of any file. Raises StartError or
-    # SystemCallError.
+    # Changes the file through a handle, and only if it is a socket. Otherwise a user with write permission in
+    # the directory could replace the socket by a link to any file. Raises StartError or SystemCallError.
     def apply(path)
       return apply_by_name(path) if @by_name
 

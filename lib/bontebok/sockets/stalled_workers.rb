@@ -31,8 +31,7 @@ module Bontebok
     # The time at which #look is due next.
     attr_reader :time
 
-    # board: the scoreboard. seconds: worker_timeout. clock: replaced in tests. stops: called with a pid, returns the
-    # result of ProcessStop.of.
+    # board: the scoreboard. seconds: worker_timeout. clock: replaced in tests. stops: as ProcessStop.of.
     def initialize(board, seconds, clock: Clock, stops: ProcessStop.method(:of))
       @scoreboard = board
       @seconds = seconds

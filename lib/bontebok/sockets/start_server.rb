@@ -28,8 +28,7 @@ module Bontebok
     def owner = @owner.pid
 
     # The pids of the servers that were started after this one and have not ended, oldest first. A server that has ended
-    # counts until start_server has taken note of its end, because start_server then starts the next one. Empty if
-    # nothing can be found out.
+    # counts until start_server has taken note and starts the next one. Empty if nothing can be found out.
     def newer
       return [] unless Process.ppid == @pid
 

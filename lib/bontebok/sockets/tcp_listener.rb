@@ -38,8 +38,7 @@ module Bontebok
     # The ReuseportGroup of a socket that listens. nil: without reuse_port.
     attr_reader :group
 
-    # Accepted connections inherit SO_REUSEADDR. With this option, connections in TIME_WAIT do not prevent the next
-    # server from binding the port.
+    # Accepted connections inherit SO_REUSEADDR, so those in TIME_WAIT do not prevent the next server from binding.
     def listen
       reuse_address(true)
       return super unless @reuse_port

@@ -68,8 +68,7 @@ module Bontebok
       nil
     end
 
-    # Called in a process that has called #take_note, when the process that created the file is gone. After this call,
-    # #unlink removes the file.
+    # Called after #take_note, when the process that created the file is gone. From then on, #unlink removes the file.
     def take_over
       @owner = Process.pid if @identity
     end
@@ -78,8 +77,7 @@ module Bontebok
     def give_away = @owner = nil
 
     # Removes the socket's file, unless another server has replaced the file. Only the first call has an effect, and
-    # only while the socket is open, because after the close another file may have the same inode number. Raises
-    # SystemCallError.
+    # only while the socket is open, because then another file may get its inode number. Raises SystemCallError.
     def unlink
       return unless @owner == Process.pid && !socket.closed?
 
@@ -162,9 +160,8 @@ module Bontebok
       []
     end
 
-    # Raises Errno::EADDRINUSE or StartError if a running server has the address: the server accepts a connection, or
-    # its queue is full (EAGAIN). SO_PEERCRED (unix(7)) shows the pid of this server. Raises ECONNREFUSED or ENOENT if
-    # no server listens.
+    # Raises Errno::EADDRINUSE or StartError if a running server has the address: it accepts a connection, or its queue
+    # is full (EAGAIN). SO_PEERCRED (unix(7)) shows its pid. Raises ECONNREFUSED or ENOENT if no server listens.
     def find_living
       probe = Socket.new(Socket::PF_UNIX, Socket::SOCK_STREAM)
       probe.connect_nonblock(place, exception: false)
@@ -187,8 +184,7 @@ module Bontebok
     end
 
     # A socket that is bound and does not listen yet looks like the socket of a dead server. So servers that start at
-    # the same moment must check the path one after the other. Without a lock, this is safe unless another server starts
-    # at the same moment.
+    # the same moment must check the path one after the other. Without a lock, this is safe if none does.
     def alone_in_directory(&)
       DirectoryLock.hold(File.dirname(path), &)
     end

@@ -23,8 +23,7 @@ module Bontebok
     # totals: see Totals#descriptors.
     Observed = Struct.new(:scoreboard, :totals, :queue, :counter)
 
-    # Returns the links of the supervisor. totals: the Totals of this server; nil: they are inherited or made. Raises
-    # StartError.
+    # Returns the links of the supervisor. totals: of this server; nil: they are inherited or made. Raises StartError.
     def self.open(totals: nil)
       require "bontebok/bontebok" # here, so that a start can report that the extension is not built
       new(make_file, Core::PORTABLE ? [] : Socket.pair(:UNIX, :SEQPACKET),
@@ -44,8 +43,7 @@ module Bontebok
 
     # Returns the links in an executed process. descriptors: IO objects with copies of #descriptors. totals: nil: they
     # are made. Raises ArgumentError if the scoreboard is not among them, or if its layout differs, because another
-    # version of Bontebok has made it. After an error the descriptors are closed, because the workers of this process
-    # must not have them.
+    # version of Bontebok has made it. After an error they are closed: the workers must not have them.
     def self.attach(descriptors, totals: nil)
       memory, first, last, counter = descriptors.each { |io| io&.close_on_exec = true }
       raise ArgumentError, "the scoreboard is not in a file" unless memory
@@ -64,9 +62,8 @@ module Bontebok
     end
 
     # memory: the file of the scoreboard, or nil. ends: the shared queue; empty if one process serves, whose core has a
-    # queue of its own (Core::PORTABLE). counter: the file of the scoreboard of another
-    # server, which counts the requests in the queue; nil: the own scoreboard counts them. totals: as in .attach. The
-    # object owns them.
+    # queue of its own (Core::PORTABLE). counter: the file of another server's scoreboard, which counts the requests in
+    # the queue; nil: the own one does. totals: as in .attach. The object owns them.
     def initialize(memory, ends, counter = nil, totals: nil)
       @memory = memory
       @ends = ends
@@ -156,14 +153,12 @@ module Bontebok
       @scoreboard.draining = value
     end
 
-    # For the next second, the workers with these pids and the other ones each get a share of the requests on kept-alive
-    # connections, in proportion to their threads.
+    # For a second, these workers and the others share the requests on kept-alive connections, in proportion to threads.
     def share_with(pids)
       @scoreboard.share_with(pids)
     end
 
-    # Called before the workers end, if another server shares the queue and continues. The workers give it their
-    # connections.
+    # Called before the workers end, if another server shares the queue. The workers give it their connections.
     def hand_over
       @scoreboard.draining = false
       @scoreboard.taken_over = true
@@ -172,8 +167,7 @@ module Bontebok
     # The files stay open: somebody may watch how the process finishes its requests (WatchAnswer).
     def close_queue = @ends.each(&:close)
 
-    # Closes Ruby's descriptors. The core's descriptors and the descriptors of other processes stay open, and the
-    # scoreboard stays mapped.
+    # Closes Ruby's descriptors. Those of the core and of other processes stay open, and the scoreboard stays mapped.
     def close
       [*@ends, @memory, @counter_file, @totals].compact.each(&:close)
     end

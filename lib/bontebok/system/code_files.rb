@@ -33,8 +33,7 @@ module Bontebok
         defined?(Gem) ? [*Gem.path, *Gem.loaded_specs.each_value.map(&:loaded_from)] : []
       end
 
-      # The path, or the directory in which it can be created. Another version of a gem has another directory beside
-      # that of the present version.
+      # The path, or the directory in which it can be created. Each version of a gem has a directory beside the others.
       def existing(path)
         File.exist?(path) ? path : existing(File.dirname(path))
       end

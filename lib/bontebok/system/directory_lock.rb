@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # A lock on a directory, for processes that change its files at the same moment. Such changes take less than a
-  # millisecond.
+  # A lock on a directory, for processes that change its files at one moment. Changes take less than a millisecond.
   module DirectoryLock
     ATTEMPTS = 25
     # Seconds between two attempts.
@@ -10,8 +9,7 @@ module Bontebok
     private_constant :ATTEMPTS, :INTERVAL
 
     class << self
-      # Runs the block under the lock. If the directory cannot be read, or another process keeps the lock, the block
-      # runs without the lock.
+      # Runs the block under the lock, or without it, if the directory cannot be read or another process keeps the lock.
       def hold(path)
         directory = lock(path)
         yield

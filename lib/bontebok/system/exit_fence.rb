@@ -11,8 +11,7 @@ module Bontebok
     class << self
       # Must be called first in a forked process. Exit handlers that were registered before the call do not run in this
       # process or in processes that it forks. Handlers that are registered after the call run. Ruby runs exit handlers
-      # in reverse order, so the handler of this method runs between the two groups. It does the rest of Ruby's exit and
-      # ends the process.
+      # in reverse order, so the handler of this method runs between them. It does the rest of Ruby's exit.
       def put
         at_exit do
           exception = $! # rubocop:disable Style/SpecialGlobalVars

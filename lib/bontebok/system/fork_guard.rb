@@ -3,9 +3,8 @@
 module Bontebok
   # Closes the server's descriptors in a process that the application forks. The forked process may outlive the server.
   # With copies of the listeners, it would hold connections that nobody serves, and the next server could not bind the
-  # port. With copies of channels and of the LifeLine, it would keep them open, and the server's processes could not
-  # notice that their parent has died. Commands that the application executes have none of these descriptors
-  # (close-on-exec).
+  # port. With copies of channels and of the LifeLine, the server's processes would not notice that their parent has
+  # died. Commands that are executed have none of these descriptors (close-on-exec).
   module ForkGuard
     # Wraps Process._fork, which every fork of Ruby calls.
     module Hook
@@ -16,8 +15,7 @@ module Bontebok
     private_constant :Hook
 
     class << self
-      # Runs the block once in every process that is forked after this call. The block replaces the block of an earlier
-      # call.
+      # Runs the block once in every process that is forked after this call, instead of the block of an earlier call.
       def install(&action)
         @action = action
         @passing = nil
@@ -33,8 +31,7 @@ module Bontebok
         @passing = nil
       end
 
-      # True in the block of .pass, and also in a process that this block forks, until that process installs a guard of
-      # its own.
+      # True in the block of .pass, and in a process that it forks, until that process installs a guard of its own.
       def passing?
         @passing == Thread.current
       end

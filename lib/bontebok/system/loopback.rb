@@ -3,8 +3,7 @@
 require "socket"
 
 module Bontebok
-  # The IP addresses of localhost on this machine: 127.0.0.1, and ::1 unless the machine has no IPv6. The file
-  # /etc/hosts may not have both.
+  # The IP addresses of localhost: 127.0.0.1, and ::1 if the machine has IPv6. /etc/hosts may not have both.
   module Loopback
     def self.addresses
       Addrinfo.tcp("::1", 0).bind(&:close)

@@ -5,8 +5,7 @@ require_relative "clock"
 module Bontebok
   # Protects the main thread of a server's process from the application's threads. When another thread ends with an
   # exception, Ruby may raise the exception in the main thread as well: always if the thread calls exit (SystemExit),
-  # otherwise if abort_on_exception is set. This exception must not end the process, and must not interrupt the server's
-  # own code.
+  # otherwise if abort_on_exception is set. It must not end the process, or interrupt the server's code.
   module MainThread
     class << self
       # While the block runs, exceptions of other threads are delayed until .wait is called.
@@ -14,8 +13,7 @@ module Bontebok
         Thread.handle_interrupt(Exception => :never, &)
       end
 
-      # Lets exceptions interrupt the block. Used for a hook of the application, and for a thread that has inherited the
-      # guard.
+      # Lets exceptions interrupt the block. For hooks, and for threads that have inherited the guard.
       def unguard(&)
         Thread.handle_interrupt(Exception => :immediate, &)
       end

@@ -28,8 +28,7 @@ module Bontebok
         above.all? { |way| roots?(way, sticky: true) } && roots?(last, sticky: sticky)
       end
 
-      # sticky: the directory may be writable if it has the sticky bit. Nobody can replace the files of root in such a
-      # directory, but everybody can add files.
+      # sticky: a directory with the sticky bit may be writable. Nobody can replace root's files in it, only add files.
       def roots?(way, sticky:)
         stat = File.lstat(way)
         return false unless stat.uid.zero?

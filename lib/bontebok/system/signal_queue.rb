@@ -19,16 +19,14 @@ module Bontebok
       claim(*signals)
     end
 
-    # Sets the handlers of these signals. Call this method again when the application is loaded, because the application
-    # may have replaced the handlers. #close restores the application's handler of CHLD, because the application may
-    # have child processes in a worker.
+    # Sets the handlers of these signals. Called again when the application is loaded, because it may have replaced the
+    # handlers. #close restores its handler of CHLD, because it may have child processes in a worker.
     def claim(*signals)
       claim_children if signals.include?("CHLD")
       @claimed = (signals - ["CHLD"]).filter_map { |signal| QuietSignals.trap(signal, proc { receive(signal) }) }
     end
 
-    # Called in a forked process that does not use its parent's queue. The signals of QuietSignals do nothing from now
-    # on.
+    # Called in a forked process that has no use for it. The signals of QuietSignals do nothing from now on.
     def close
       QuietSignals.hush(@claimed)
       give_children_back if @on_child

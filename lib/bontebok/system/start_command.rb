@@ -11,8 +11,7 @@ module Bontebok
   # again. The new process finds the code, the gems and the Ruby that are installed at that time, because every name is
   # looked up again: the working directory, the command in PATH, and the Gemfile.
   module StartCommand
-    # Variables with paths that Ruby and Bundler read. If such a path leads into the working directory, it leads to the
-    # new release after the deploy.
+    # Variables with paths that Ruby and Bundler read. Those below the working directory lead to the new release later.
     PATHS = %w[PATH RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_GEMFILE BUNDLE_PATH BUNDLE_APP_CONFIG].freeze
 
     # Variables of service managers that are meant for one process only. They name sockets (AdoptedSockets) or tell the
@@ -22,8 +21,7 @@ module Bontebok
                          BONTEBOK_DRAINS BONTEBOK_TOTALS BONTEBOK_IGNORED].freeze
 
     class << self
-      # Call this method first in a process, before anything changes ENV, the working directory, or the process title.
-      # paths, found: see RelativeNames.
+      # Called first, before ENV, the working directory or the process title change. paths, found: see RelativeNames.
       def note(argv, paths: {}, found: nil)
         words, env = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
         own = DirectoryFlags.full(words.first(words.size - argv.size), env["PWD"])

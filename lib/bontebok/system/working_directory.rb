@@ -6,9 +6,8 @@ require_relative "../start_error"
 
 module Bontebok
   # The working directory of the server and of the application: that of the option `directory`, or the directory in
-  # which the server was started. This module keeps the directory's name from the option or from the shell (PWD). The
-  # name may contain a symbolic link, such as /srv/app/current. When the application is loaded again, the link may lead
-  # to another release.
+  # which the server was started. This module keeps the directory's name from the option or from the shell (PWD). It may
+  # contain a link, such as /srv/app/current, which may lead to another release when the application is loaded again.
   module WorkingDirectory
     class << self
       # Changes to the directory at once. place: the source of the option's value, for the message. Raises StartError.
@@ -31,8 +30,7 @@ module Bontebok
         @kept = name
       end
 
-      # Changes to the directory that has the kept name now. If there is no such directory, the working directory does
-      # not change.
+      # Changes to the directory that has the kept name now. If there is none, the working directory does not change.
       def enter_again(log)
         Dir.chdir(@kept) if @kept
       rescue SystemCallError => e

@@ -12,8 +12,7 @@ module Bontebok
     # Raised if the application cannot be loaded. #cause is the exception that the application raised.
     class Failed < StandardError; end
 
-    # A line with options for the command rackup. This server ignores the line. Rack 2 allows this line, Rack 3 rejects
-    # it.
+    # A line with options for the command rackup, which is ignored here. Rack 2 allows it, Rack 3 rejects it.
     OPTION_LINE = /^#\\.*/
 
     # log: nil if the application is only checked.
@@ -66,9 +65,8 @@ module Bontebok
       raise LoadError, "rack is not found: Ruby runs without RubyGems, so -I or RUBYLIB must name its directory", []
     end
 
-    # True if the exception is a signal that must end the process. An Interrupt is no such signal. The server's signal
-    # handlers raise nothing, so the application has raised the Interrupt. If it were passed on, Ruby would print a
-    # backtrace of the server.
+    # True for a signal that must end the process. An Interrupt is none: the server's signal handlers raise nothing, so
+    # the application has raised it. If it were passed on, Ruby would print a backtrace of the server.
     def signal?(exception)
       exception.is_a?(SignalException) && !exception.is_a?(Interrupt)
     end

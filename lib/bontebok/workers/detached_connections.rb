@@ -5,14 +5,12 @@ require_relative "../system/deadline"
 module Bontebok
   # The connections of this process that have left its threads: hijacked sockets, and streams that have outlived their
   # requests. The core does not know them any more. This class counts them. A worker whose threads have ended waits for
-  # them, and for the hook before_worker_drain, which may close them, at most for hijack_timeout. This class keeps no
-  # connection alive.
+  # them, and for the hook before_worker_drain, which may close them, at most for hijack_timeout. It keeps none alive.
   #
   # In the WeakMap each connection is its own value. If many keys share a value, such as true, the WeakMap of Ruby 3.1
   # returns keys that the garbage collector has freed, and Ruby crashes.
   class DetachedConnections
-    # seconds: hijack_timeout, which begins with #drain. hook: the DrainHook. core: the Core::Worker, which shows the
-    # number.
+    # seconds: hijack_timeout, which begins with #drain. hook: the DrainHook. core: the Core::Worker.
     def initialize(seconds, hook:, core:, log:)
       @seconds = seconds
       @hook = hook
@@ -33,8 +31,7 @@ module Bontebok
       @core.show_detached(shown, @waits)
     end
 
-    # Counts the open connections, and shows their number on the scoreboard. This takes a millisecond for a thousand
-    # connections.
+    # Shows the number of open connections on the scoreboard. A count of a thousand takes a millisecond.
     def show(count = size)
       @shown = count
       @core.show_detached(count, @waits)

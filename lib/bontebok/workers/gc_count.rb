@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # Counts the garbage collections of this process, and their time, in the totals. The process is not woken for this:
-  # its main thread calls #look when it runs anyway.
+  # Counts the garbage collections of this process, and their time. The main thread calls #look when it runs anyway.
   class GcCount
     # core: the Core::Worker. collector: replaced in tests.
     def initialize(core, collector: GC)

@@ -6,8 +6,7 @@ module Bontebok
   # The work that a process does between two requests: the hook out_of_band, and with oob_gc a garbage collection. The
   # class Lanes calls #run_in when the core reports that the work is due.
   class OutOfBand
-    # If too many other workers are out of band (OutOfBandTurns), #run does nothing. The class Lanes calls #run_in
-    # again after this number of requests.
+    # If too many other workers are out of band (OutOfBandTurns), Lanes calls #run_in again after this many requests.
     SOON = 1
 
     def self.wanted?(config)

@@ -51,8 +51,7 @@ module Bontebok
       @life_line && !@life_line.cut? && @worker_links.pids.include?(Process.pid) && master_ends?
     end
 
-    # True if the master has died. If the application has closed the channel's descriptor, the channel has ended
-    # although the master lives.
+    # True if the master has died. The application may have closed the channel of a living one.
     def master_ends?
       Deadline.new(END_SECONDS).wait { master_gone? || (sleep(0.001) && nil) } || master_gone?
     end

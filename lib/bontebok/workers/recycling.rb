@@ -5,8 +5,7 @@ require_relative "../system/process_memory"
 
 module Bontebok
   # Decides by max_worker_age and max_worker_memory when a worker must be replaced. The worker's main thread calls
-  # #reason at each #deadline while the lanes run. The limit on the number of requests is not here, because the lanes
-  # count the requests.
+  # #reason at each #deadline while the lanes run. The lanes count the requests for max_requests.
   class Recycling
     # Seconds between two checks of the memory. A worker that exceeds max_worker_memory from the start is replaced after
     # this time, not sooner.
@@ -26,8 +25,7 @@ module Bontebok
     # The time of the next #reason; nil: it need not be called.
     def deadline = [@end, @look].compact.min
 
-    # Returns the reason to replace the worker, or nil: a word of Channel, and text for the log. Returns a reason only
-    # once.
+    # Returns, once, the reason to replace the worker: a word of Channel, and text for the log; nil: there is none.
     def reason
       reason = too_old || too_large
       @end = @look = nil if reason
@@ -36,8 +34,7 @@ module Bontebok
 
     private
 
-    # Warns if the worker exceeds the limit from the start, because this worker and all its successors will be replaced
-    # after PERIOD.
+    # Warns if the worker begins above the limit, because it and all its successors will be replaced after PERIOD.
     def watch_memory
       memory = @memory.read or return give_up
       @log.warn("max_worker_memory is less than a worker has when it begins: #{memory}") if memory.own > @most

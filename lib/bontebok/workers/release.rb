@@ -7,9 +7,8 @@ require_relative "worker_files"
 
 module Bontebok
   # What a generation serves: the application, and the open directories of the option public. The directories are opened
-  # before the application is loaded, because the application can change the working directory, and a deploy can change
-  # links. Processes that are forked later have the same release. Used by Master, Worker, SingleProcess, Launcher and
-  # ServerRun.
+  # first, because the application can change the working directory, and a deploy can change links. Processes that are
+  # forked later have the same release. Used by Master, Worker, SingleProcess, Launcher, ServerRun.
   class Release
     # public: a Core::Public; nil: no files are served.
     attr_reader :app, :public
@@ -24,8 +23,7 @@ module Bontebok
       raise AppLoader::Failed, e.message, cause: nil
     end
 
-    # Checks the worker's files and opens the directories, for a program that serves its own application. Raises
-    # StartError.
+    # Checks the worker's files and opens the directories, for a program with its own application. Raises StartError.
     def self.around(app, config)
       WorkerFiles.check_spool_dir(config)
       WorkerFiles.check_access_log(config)

@@ -12,8 +12,7 @@ module Bontebok
     # Readable when #tick must be called.
     attr_reader :to_io
 
-    # core: the Core::Worker, which owns the descriptor. lanes: its lanes. totals: the Totals. soft: there is a
-    # request_timeout_soft.
+    # core: the Core::Worker, which owns the descriptor. lanes: its lanes. soft: there is a request_timeout_soft.
     def initialize(core, lanes, log:, totals:, soft:)
       @core = core
       @lanes = lanes
@@ -53,8 +52,7 @@ module Bontebok
 
     def count(number) = @totals.count(TotalNames::SLOW, number)
 
-    # With request_timeout_soft, these requests are counted already. Other threads are logged, too, because they may
-    # show what the request waits for.
+    # With request_timeout_soft, they are counted already. Other threads may show what a request waits for.
     def report_overdue
       overdue = @lanes.filter_map(&:overdue)
       count(overdue.size) unless @soft

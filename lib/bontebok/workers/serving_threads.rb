@@ -3,14 +3,12 @@
 require_relative "../system/clock"
 
 module Bontebok
-  # The threads of the lanes (see Lanes): one for each lane. If the application kills one of them, another takes its
-  # place. Lanes creates this object.
+  # The threads of Lanes: one for each lane. If the application kills one of them, another takes its place.
   #
   # The threads run their own code with all interrupts delayed. The application can interrupt only #serve, so each
   # thread gets to its end, where it starts its successor. An exception that is still pending then is lost.
   class ServingThreads
-    # The least time, in seconds, between the starts of two threads for one lane. The application may kill threads again
-    # and again.
+    # The least seconds between the starts of two threads for one lane: the application may kill each of them.
     START_INTERVAL = 0.1
     private_constant :START_INTERVAL
 
@@ -38,8 +36,7 @@ module Bontebok
       join unless @serves
     end
 
-    # Kills the threads. The connections of their requests are closed. New threads serve the other connections of the
-    # lanes to the end.
+    # Kills the threads, which closes the connections of their requests. New threads serve the lanes' others to the end.
     def cut
       @cut = true
       @lock.synchronize { @threads.dup }.each(&:kill)

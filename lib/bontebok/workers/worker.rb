@@ -84,8 +84,7 @@ module Bontebok
       end
     end
 
-    # Runs the hook and the check of a worker that is ready. Returns the words that have arrived, or nil if the process
-    # must end.
+    # Runs the hook and the check of a ready worker. Returns the words that have arrived; nil: the process must end.
     def get_ready(release, words)
       @life.go
       words += run_ready_hook + check_readiness(release)

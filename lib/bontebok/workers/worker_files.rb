@@ -6,8 +6,7 @@ require_relative "../system/error_text"
 require_relative "../usage_error"
 
 module Bontebok
-  # Opens or checks the files of the core's worker. Used at the start by Launcher, Successor, Check and Release. They
-  # require the binding before (Extension).
+  # Opens or checks the files of the core's worker. Used by Launcher, Successor, Check and Release after Extension.load.
   module WorkerFiles
     class << self
       # Raises StartError.
@@ -30,8 +29,7 @@ module Bontebok
         config.at(:access_log) { raise StartError, "access_log #{config[:access_log]}: #{text}" }
       end
 
-      # Opens the directories of the option public. Returns a Core::Public; nil: there are none. Raises UsageError with
-      # all faults.
+      # Opens the directories of the option public. Returns a Core::Public or nil. Raises UsageError with all faults.
       def open_public(config)
         Core::Public.new(config.core_settings) if config[:public].any?
       rescue ArgumentError => e

@@ -4,8 +4,7 @@ require_relative "../system/clock"
 require_relative "../system/process_memory"
 
 module Bontebok
-  # The log lines of a worker about its start and its end. The master also logs the worker's end, because a killed
-  # worker logs nothing.
+  # The log lines of a worker about its start and end. The master also logs the end, because a killed worker cannot.
   class WorkerLife
     # Made when the worker starts.
     def initialize(log, clock: Clock)

@@ -14,8 +14,7 @@ module Bontebok
       @received = +""
     end
 
-    # Reads what has arrived. Returns the request when it is complete, else nil. A client that sends something else gets
-    # an error.
+    # Reads what has arrived. Returns the request if it is complete. A client that sends something else gets an error.
     def hear
       bytes = @to_io.read_nonblock(ControlMessage::LONGEST, exception: false)
       return hear_end if bytes.nil?

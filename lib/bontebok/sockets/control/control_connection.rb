@@ -58,8 +58,7 @@ module Bontebok
       guard { @socket.gets&.then { |line| ControlMessage.parse(line) } }
     end
 
-    # Returns the next message; false: the whole of it has not arrived by the deadline; nil: the server has closed the
-    # connection. Nothing else can be read afterwards.
+    # As #read; false: not all of the message has arrived by the deadline. Nothing else can be read afterwards.
     def read_until(deadline)
       received = +""
       until received.include?("\n")

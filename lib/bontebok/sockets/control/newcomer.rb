@@ -54,8 +54,7 @@ module Bontebok
       @gone == true
     end
 
-    # Called if the other server stops. It learns that this one continues, because otherwise the end of the connection
-    # would say that this one stops as well.
+    # Tells the other server, which stops, that this one continues. The mere end would say that both stop.
     def dismiss
       line = ControlMessage.line(text: "this server continues")
       @to_io.sendmsg_nonblock(line, NoSignal::FLAG, exception: false)

@@ -67,8 +67,7 @@ module Bontebok
       @addresses = addresses
     end
 
-    # Gives each listener without a socket the socket that has its address. Closes the other sockets. Returns the
-    # listeners that have got one.
+    # Gives each listener without a socket the socket that has its address. Closes the others. Returns those listeners.
     def provide(listeners)
       listeners.select { |listener| (socket = take(listener)) && listener.inherit(socket) }
     ensure

@@ -7,8 +7,7 @@ require_relative "../no_signal"
 
 module Bontebok
   class Departure
-    # A connection of the server to its own port. It sends no request. It shows whether the server itself or another
-    # server gets the new connections of the port.
+    # A connection of the server to its own port, without a request. Shows whether this or another server gets new ones.
     class Probe
       # An empty line before a request is allowed (RFC 9112 2.2).
       EMPTY_LINE = "\r\n"
@@ -23,8 +22,7 @@ module Bontebok
         nil # without a probe, nothing is known
       end
 
-      # True if one of these processes has accepted the connection. False also if nobody has accepted it yet, or if
-      # nothing can be found out.
+      # True if one of these processes has accepted the connection. False: nobody has yet, or nothing is known.
       def accepted_by?(pids)
         @accepted = find(pids) if @accepted.nil?
         @accepted || false

@@ -4,8 +4,7 @@ require_relative "inet_diag"
 require_relative "unix_diag"
 
 module Bontebok
-  # How many connections wait in the kernel until a server accepts them. Any user of the same network namespace may
-  # know this.
+  # How many connections wait in the kernel for a server. Any user of the same network namespace may know this.
   module AcceptQueues
     TCP = /\A(?:\[(?<v6>[^\]]+)\]|(?<v4>[\d.]+)):(?<port>\d{1,5})\z/n
     UNIX = "unix:"
@@ -13,8 +12,7 @@ module Bontebok
 
     class << self
       # addresses: the texts of Listener#to_s. Returns [{ address:, length:, limit: }, ...]. With several sockets at one
-      # address (reuse_port), the numbers are sums over all of them. An address of which the kernel tells nothing is
-      # left out.
+      # address (reuse_port), the numbers are sums. An address of which the kernel tells nothing is left out.
       def of(addresses)
         unix = addresses.any? { |address| address.start_with?(UNIX) } ? told { UnixDiag.listeners } : []
         addresses.uniq.filter_map do |address|

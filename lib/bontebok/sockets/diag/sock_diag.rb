@@ -37,8 +37,7 @@ module Bontebok
         [length, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP].pack("LSSx8") + request
       end
 
-      # The block returns the next bytes of the kernel. Returns the bodies. Raises SystemCallError if the kernel reports
-      # an error.
+      # The block returns the next bytes of the kernel. Returns the bodies. Raises the kernel's SystemCallError.
       def receive
         bodies = []
         loop do

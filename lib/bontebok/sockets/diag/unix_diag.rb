@@ -5,9 +5,8 @@ require_relative "sock_diag"
 module Bontebok
   # Asks the kernel for the unix sockets of this network namespace that listen (SockDiag). Used by AcceptQueues.
   module UnixDiag
-    # name: the bytes with which the socket was bound: a path, or NUL and an abstract name; nil: none. device, inode: of
-    # the socket's file, the inode cut to 32 bits; nil: none. queued, backlog: the connections in its accept queue, and
-    # how many have room.
+    # name: the bytes of a path, or NUL and an abstract name; nil: none. device, inode: of the socket's file, the inode
+    # cut to 32 bits; nil: none. queued, backlog: the connections in its accept queue, and how many have room.
     Found = Struct.new(:name, :device, :inode, :queued, :backlog)
     private_constant :Found
 

@@ -31,8 +31,7 @@ module Bontebok
       listeners.each(&:take_over)
     end
 
-    # Stores new listeners, and drops those that are stored and not in the list. Listeners that another program has
-    # passed are not stored.
+    # Stores new listeners, and drops stored ones that are not in the list. Those of another program are not stored.
     def keep(listeners)
       own = listeners.reject(&:origin)
       drop(@kept - own)

@@ -9,8 +9,7 @@ module Bontebok
   class ServiceManager
     VARIABLES = %w[NOTIFY_SOCKET WATCHDOG_PID WATCHDOG_USEC].freeze
 
-    # Removes the variables from env: the service manager accepts messages only from the server's first process, so no
-    # other process needs them.
+    # Removes the variables from env: the service manager accepts messages only from the server's first process.
     def self.take(env)
       new(VARIABLES.to_h { |name| [name, env.delete(name)] }.compact)
     end

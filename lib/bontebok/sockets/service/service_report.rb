@@ -13,8 +13,7 @@ module Bontebok
   #   :starting --> :serving <--> :reloading
   #       any of them --> :stopping
   class ServiceReport
-    # In all states but :serving, systemd has a time limit. The server prolongs it again and again, by this number of
-    # seconds.
+    # In all states but :serving, systemd has a time limit. The server prolongs it by these seconds.
     EXTENSION = 15
     INTERVAL = 5
     # Seconds until a message is repeated.

@@ -1,11 +1,9 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # What the memory of a server shows: of this process's server (WorkerLinks#numbers), or of a server that a command
-  # looks at (ObservedMemory).
+  # What the memory shows: of this process's server (WorkerLinks#numbers), or of one that is looked at (ObservedMemory).
   class SharedNumbers
-    # scoreboards: Core::Scoreboard. metrics: Core::Metrics. counter: the Core::Scoreboard that counts the requests in
-    # the shared queue, or nil.
+    # scoreboards: Core::Scoreboard. metrics: Core::Metrics. counter: the Core::Scoreboard of the shared queue, or nil.
     def initialize(scoreboards, metrics, counter)
       @scoreboards = scoreboards
       @metrics = metrics

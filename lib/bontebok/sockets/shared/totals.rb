@@ -61,8 +61,7 @@ module Bontebok
         open.tap { |totals| totals.keep(memories) }
       end
 
-      # Returns the totals that the former program of this process has left, or nil. Removes the variable from env.
-      # Raises UsageError.
+      # Returns the totals of the former program, or nil. Removes the variable from env. Raises UsageError.
       def inherit(env)
         files = PassedVariable.read(env, VARIABLE, "the descriptors of totals") do |text|
           numbers(text).map { |number| IO.for_fd(number, autoclose: false) }

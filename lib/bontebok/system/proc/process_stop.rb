@@ -9,8 +9,7 @@ module Bontebok
     # Each stop adds one to this count, so the count identifies the stop.
     SWITCHES = /^voluntary_ctxt_switches:.*/
 
-    # Returns a text that identifies the current stop of the process. nil: the process is not stopped, or /proc does not
-    # show its state.
+    # Returns a text that identifies the current stop of the process. nil: it is not stopped, or /proc does not show it.
     def self.of(pid)
       ProcFile.read("/proc/#{pid}/status")&.then { |status| status[SWITCHES] if STATE.match?(status) }
     end

@@ -7,8 +7,7 @@ module Bontebok
   # server was started: see docs/decisions/0010-commands-have-the-limit-of-the-start.md. For this, the module adds the
   # option rlimit_nofile to each call that executes a command.
   #
-  # A process that is only forked keeps the raised limit. It has the server's descriptors, and under the lower limit it
-  # might not be able to open more.
+  # A process that is only forked keeps the raised limit, because it has the server's descriptors and may need more.
   module CommandLimits
     # Ruby's own methods are still available under names with this prefix.
     KEPT = "bontebok_kept_"
@@ -34,8 +33,7 @@ module Bontebok
         bontebok_kept_system(*CommandLimits.add_to(arguments))
       end
 
-      # Backticks take no options, so this method calls IO.popen. If an exception ends the read, the command is not
-      # waited for, as in Ruby's own method.
+      # Backticks take no options, so this method calls IO.popen. An exception ends the read without a wait, as in Ruby.
       def `(command)
         return __send__(:"bontebok_kept_`", command) unless CommandLimits.wanted?(command)
 

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The server whose process this is. Bontebok.stats finds its numbers here. A process that the server or the
-  # application forks inherits it.
+  # The server whose process this is, with the numbers for Bontebok.stats. Forked processes inherit it.
   module ThisServer
     # links: WorkerLinks. mode: "cluster" or "single". pid: of the process that keeps the server. generation: which
     # serves if no deploy is noted. began: seconds since 1970; nil: when the process with this pid has begun.
