@@ -17,8 +17,7 @@ module Bontebok
 
     def initialize(receiver, level:)
       @levels = receiver.nil? ? [] : Log::LEVELS.drop_while { |one| one != level.to_sym }
-      @pass = method(passing(receiver))
-      @receiver = receiver
+      @pass = passing(receiver)
     end
 
     Log::LEVELS.each do |level|
@@ -34,24 +33,17 @@ module Bontebok
 
     private
 
+    # What gets level, message and exception of each entry.
     def passing(receiver)
-      return :pass_to_logger if receiver.nil? || receiver.respond_to?(:add)
-      return :pass_to_callable if receiver.respond_to?(:call)
-      return :pass_to_writer if receiver.respond_to?(:write)
-
-      raise ArgumentError, "log: wants an IO, a Logger, an object with `call`, or nil, not #{receiver.class}"
-    end
-
-    def pass_to_logger(level, message, exception)
-      @receiver.add(SEVERITIES.fetch(level), text(message, exception), NAME)
-    end
-
-    def pass_to_callable(level, message, exception)
-      @receiver.call(level, message, exception)
-    end
-
-    def pass_to_writer(level, message, exception)
-      @receiver.write("#{NAME}: #{level}: #{text(message, exception)}\n")
+      if receiver.nil? || receiver.respond_to?(:add)
+        ->(level, *entry) { receiver.add(SEVERITIES.fetch(level), text(*entry), NAME) }
+      elsif receiver.respond_to?(:call)
+        ->(*entry) { receiver.call(*entry) }
+      elsif receiver.respond_to?(:write)
+        ->(level, *entry) { receiver.write("#{NAME}: #{level}: #{text(*entry)}\n") }
+      else
+        raise ArgumentError, "log: wants an IO, a Logger, an object with `call`, or nil, not #{receiver.class}"
+      end
     end
 
     def text(message, exception)

@@ -46,9 +46,9 @@ module Bontebok
       # The layouts of this version's scoreboards and totals.
       def layouts = [Core::Scoreboard::LAYOUT, Core::Metrics::LAYOUT]
 
-      # Returns totals with an own memory.
-      def open
-        new(make || Memory.new(nil, Core::Metrics.new(LANES)), [])
+      # Returns totals with an own memory. others: memories of other processes, which are only read.
+      def open(others = [])
+        new(make || Memory.new(nil, Core::Metrics.new(LANES)), others)
       end
 
       # Returns the totals of an executed process. files: IO objects with copies of #descriptors or of Passed#files. The
@@ -56,9 +56,7 @@ module Bontebok
       # process gets a new memory, and only keeps the files.
       def attach(files, own: true)
         memories = files.each { |io| io.close_on_exec = true }.map { |io| map(io) }
-        return new(memories.first, memories.drop(1)) if own && memories.first&.metrics
-
-        open.tap { |totals| totals.keep(memories) }
+        own && memories.first&.metrics ? new(memories.first, memories.drop(1)) : Totals.open(memories)
       end
 
       # Returns the totals of the former program, or nil. Removes the variable from env. Raises UsageError.
@@ -102,11 +100,6 @@ module Bontebok
 
     # True if a former program of this process has counted in the memory.
     attr_accessor :inherited
-
-    # Adds memories of other processes, which are only read.
-    def keep(memories)
-      @others.concat(memories)
-    end
 
     # The files of all memories: the own one first. Empty if the own memory is in no file.
     def descriptors

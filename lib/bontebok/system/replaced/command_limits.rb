@@ -82,16 +82,9 @@ module Bontebok
       private
 
       def replace_all
-        [Commands, ShellCommands].each do |methods|
-          replace(Kernel, methods)
-          replace(Kernel.singleton_class, methods)
-        end
-        replace(Process.singleton_class, Commands)
-        replace(IO.singleton_class, Pipes)
-      end
-
-      def replace(owner, methods)
-        ReplacedMethods.replace(owner, methods, KEPT)
+        ReplacedMethods.replace(Commands, KEPT, Kernel, Kernel.singleton_class, Process.singleton_class)
+        ReplacedMethods.replace(ShellCommands, KEPT, Kernel, Kernel.singleton_class)
+        ReplacedMethods.replace(Pipes, KEPT, IO.singleton_class)
       end
     end
   end

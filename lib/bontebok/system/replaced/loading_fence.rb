@@ -68,10 +68,8 @@ module Bontebok
 
       def install
         @installed = true
-        [Kernel, Kernel.singleton_class, Process.singleton_class].each do |owner|
-          ReplacedMethods.replace(owner, Ends, KEPT)
-        end
-        ReplacedMethods.replace(Process.singleton_class, Daemon, KEPT)
+        ReplacedMethods.replace(Ends, KEPT, Kernel, Kernel.singleton_class, Process.singleton_class)
+        ReplacedMethods.replace(Daemon, KEPT, Process.singleton_class)
       end
     end
   end
