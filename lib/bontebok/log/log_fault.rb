@@ -29,9 +29,7 @@ module Bontebok
 
       private
 
-      def name_of(exception)
-        LogText.clean(exception.class)
-      end
+      def name_of(exception) = LogText.clean(exception.class)
 
       def message_of(exception)
         LogText.clean(exception.message).rstrip

@@ -108,8 +108,6 @@ module Bontebok
       end
     end
 
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    end
+    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 end

@@ -8,9 +8,7 @@ module Bontebok
   module AdoptedSockets
     # origin: the socket's name in the log and in messages. name: the name in LISTEN_FDNAMES, or nil.
     Entry = Struct.new(:fileno, :origin, :name) do
-      def start_server?
-        origin.start_with?("start_server ")
-      end
+      def start_server? = origin.start_with?("start_server ")
     end
 
     # "ADDRESS=FD;ADDRESS=FD". A path may contain = and ;. So an entry ends with =, a number, and then ; or the end of
@@ -63,9 +61,7 @@ module Bontebok
         false
       end
 
-      def readable(bytes)
-        bytes.dup.force_encoding(Encoding::UTF_8).scrub
-      end
+      def readable(bytes) = bytes.dup.force_encoding(Encoding::UTF_8).scrub
     end
   end
 end

@@ -15,9 +15,7 @@ module Bontebok
   class Departure
     # The workers accept for a while from a socket that has lost its path: a client may have looked it up just before.
     Grace = Struct.new(:deadline) do
-      def over?
-        Clock.now >= deadline
-      end
+      def over? = Clock.now >= deadline
     end
     private_constant :Grace
 
@@ -54,9 +52,7 @@ module Bontebok
     end
 
     # The time of the next call of #over?; nil: all addresses are left.
-    def deadline
-      @steps.map(&:deadline).min
-    end
+    def deadline = @steps.map(&:deadline).min
 
     private
 

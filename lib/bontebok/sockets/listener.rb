@@ -36,14 +36,10 @@ module Bontebok
     end
 
     # A name can have several addresses. nil: the listener is no TCP socket.
-    def ip_address
-      nil
-    end
+    def ip_address = nil
 
     # True if this is the address of the Addrinfo. False if the kernel chooses the port.
-    def at?(_info)
-      false
-    end
+    def at?(_info) = false
 
     # Takes an inherited socket, which listens. Returns self.
     def inherit(socket)
@@ -80,24 +76,16 @@ module Bontebok
     end
 
     # The program that passed the socket to the server; nil: the server opened the socket.
-    def origin
-      nil
-    end
+    def origin = nil
 
     # See UnixListener#file.
-    def file
-      nil
-    end
+    def file = nil
 
     # True if another server can have the same address (reuse_port).
-    def shared?
-      false
-    end
+    def shared? = false
 
     # See UnixListener#lost?.
-    def lost?
-      false
-    end
+    def lost? = false
 
     # See SharedUnixListener.
     def reclaim; end
@@ -111,14 +99,10 @@ module Bontebok
     def own; end
 
     # True if another server with a copy of the socket has become ready after this server.
-    def taken_over?
-      false
-    end
+    def taken_over? = false
 
     # The address for the log. If the kernel chose the port, the text has the chosen port.
-    def to_s
-      address.to_s
-    end
+    def to_s = address.to_s
 
     private
 

@@ -42,9 +42,7 @@ module Bontebok
                           other: @other)
     end
 
-    def stored?
-      @stored
-    end
+    def stored? = @stored
 
     def each(&)
       @listeners.each(&)
@@ -95,9 +93,7 @@ module Bontebok
       (former - @listeners).each { |listener| close_one(listener) }
     end
 
-    def listening?
-      @listening
-    end
+    def listening? = @listening
 
     # Removes the files of unix sockets (see #unlink), and closes the sockets. The files of the WorkerLinks stay open.
     def close
@@ -118,9 +114,7 @@ module Bontebok
     end
 
     # The StartServer of the first socket that start_server has passed; nil: no such socket.
-    def start_server
-      grep(AdoptedListener).filter_map(&:start_server).first
-    end
+    def start_server = grep(AdoptedListener).filter_map(&:start_server).first
 
     # Called in a process that the application has forked.
     def disown

@@ -31,9 +31,7 @@ module Bontebok
       end
 
       # The value of JSON in the text, which is UTF-8 in every locale. Raises JSON::ParserError.
-      def json(text)
-        JSON.parse(text.dup.force_encoding(Encoding::UTF_8))
-      end
+      def json(text) = JSON.parse(text.dup.force_encoding(Encoding::UTF_8))
 
       # types: { name => what the value may be, as in a case expression }. Returns the value if it is a Hash with these
       # types. Raises TypeError.

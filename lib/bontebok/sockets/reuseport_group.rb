@@ -39,15 +39,11 @@ module Bontebok
     end
 
     # The cookies of all listening sockets of the group, of this server and of others. Raises SystemCallError.
-    def members
-      cookies(InetDiag::LISTEN)
-    end
+    def members = cookies(InetDiag::LISTEN)
 
     # True if a server has bound the port and does not listen yet, because it loads its application. False on older
     # kernels. Raises SystemCallError.
-    def newcomer?
-      cookies(InetDiag::BOUND).any?
-    end
+    def newcomer? = cookies(InetDiag::BOUND).any?
 
     # The numbers of the sockets, the best first: connections to the first one probably go to another server. If another
     # socket came after this one, that is the last number.
@@ -58,9 +54,7 @@ module Bontebok
     end
 
     # Seconds that a client may take to send its first bytes (TCP_DEFER_ACCEPT). The kernel rounds them up.
-    def defer_accept
-      @socket.getsockopt(:TCP, :DEFER_ACCEPT).int
-    end
+    def defer_accept = @socket.getsockopt(:TCP, :DEFER_ACCEPT).int
 
     # From now on, all new connections go to the socket with this number. Raises SystemCallError.
     def steer(number)
@@ -69,18 +63,12 @@ module Bontebok
     end
 
     # The cookies of connections whose handshake is not complete, of all listeners: the kernel does not tell which.
-    def half_open
-      InetDiag.sockets(@info, InetDiag::SYN_RECV).map(&:cookie)
-    end
+    def half_open = InetDiag.sockets(@info, InetDiag::SYN_RECV).map(&:cookie)
 
     # Number of connections that wait to be accepted from this socket.
-    def queued
-      @socket.getsockopt(:TCP, :INFO).data.unpack1(UNACKED)
-    end
+    def queued = @socket.getsockopt(:TCP, :INFO).data.unpack1(UNACKED)
 
-    def to_s
-      @info.inspect_sockaddr
-    end
+    def to_s = @info.inspect_sockaddr
 
     # An Addrinfo.
     attr_reader :info

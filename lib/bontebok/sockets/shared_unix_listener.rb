@@ -13,9 +13,7 @@ module Bontebok
     FORMER = ".former"
     private_constant :NEXT, :FORMER
 
-    def shared?
-      true
-    end
+    def shared? = true
 
     # Another server has replaced the file.
     def replaced?

@@ -57,9 +57,7 @@ module Bontebok
 
     private
 
-    def pause
-      @seconds / LOOKS
-    end
+    def pause = @seconds / LOOKS
 
     def begin_again(now)
       @since = now

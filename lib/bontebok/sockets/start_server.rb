@@ -20,9 +20,7 @@ module Bontebok
     end
 
     # True if this server has become ready. False also if the system does not know owners of sockets.
-    def owned?
-      @owned
-    end
+    def owned? = @owned
 
     # The pid of the server that has become ready last; nil or 0: not known.
     def owner = @owner.pid

@@ -46,9 +46,7 @@ module Bontebok
       @group = ReuseportGroup.new(socket) { super }
     end
 
-    def shared?
-      @reuse_port
-    end
+    def shared? = @reuse_port
 
     # Servers that have the port already count as older.
     def inherit(socket)
@@ -65,17 +63,11 @@ module Bontebok
       @reuse_port && SocketOwner.new(socket).other?
     end
 
-    def at?(info)
-      info.to_sockaddr == @info.to_sockaddr
-    end
+    def at?(info) = info.to_sockaddr == @info.to_sockaddr
 
-    def ip_address
-      @info.ip_address
-    end
+    def ip_address = @info.ip_address
 
-    def to_s
-      Address.new(host: @info.ip_address, port: @info.ip_port).to_s
-    end
+    def to_s = Address.new(host: @info.ip_address, port: @info.ip_port).to_s
 
     private
 

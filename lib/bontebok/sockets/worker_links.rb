@@ -77,9 +77,7 @@ module Bontebok
     attr_reader :totals
 
     # The descriptors for a process that the supervisor executes; none if the scoreboard is in no file.
-    def descriptors
-      @memory ? [@memory, *@ends, @counter_file].compact : []
-    end
+    def descriptors = @memory ? [@memory, *@ends, @counter_file].compact : []
 
     # The descriptors for another server, which shares the queue and has a scoreboard of its own (see .join).
     def queue
@@ -119,9 +117,7 @@ module Bontebok
     end
 
     # True if a worker runs. seconds: worker_timeout.
-    def moving?(seconds)
-      StalledWorkers.moving?(@scoreboard, seconds)
-    end
+    def moving?(seconds) = StalledWorkers.moving?(@scoreboard, seconds)
 
     # The pids of the living workers that have lanes on the scoreboard.
     def pids
@@ -138,15 +134,11 @@ module Bontebok
     end
 
     # The pids of the workers that are leaving: they finish their requests and end.
-    def leaving
-      pids_with(:leaves)
-    end
+    def leaving = pids_with(:leaves)
 
     # The pids of the workers that only wait for hijacked connections, streams, or the hook before_worker_drain, or end
     # after such a wait.
-    def waiting
-      pids_with(:waits)
-    end
+    def waiting = pids_with(:waits)
 
     # true: the server announces to all clients that it will stop. See Core::Scoreboard#draining=.
     def draining=(value)

@@ -17,9 +17,7 @@ module Bontebok
     @lost = 0
 
     class << self
-      def now
-        monotonic - lost
-      end
+      def now = monotonic - lost
 
       # Runs the block, which waits at most `seconds`, and returns the block's result. seconds nil: the block has no
       # limit, and a freeze is not noticed. Two waits must not overlap, in one thread or in two threads.
@@ -36,13 +34,9 @@ module Bontebok
 
       private
 
-      def monotonic
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      end
+      def monotonic = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
-      def processor
-        Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
-      end
+      def processor = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
     end
   end
 end

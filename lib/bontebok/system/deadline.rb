@@ -17,14 +17,10 @@ module Bontebok
     def over? = left.zero?
 
     # The seconds that are left, at least 0.
-    def left
-      [@time - Clock.now, 0].max
-    end
+    def left = [@time - Clock.now, 0].max
 
     # The seconds that the next wait may take.
-    def step
-      [left, Clock::STEP].min
-    end
+    def step = [left, Clock::STEP].min
 
     # Calls the block repeatedly with the seconds that the block may wait. Returns the block's first true result, or nil
     # if the deadline has passed.

@@ -15,9 +15,7 @@ module Bontebok
         text(File.expand_path(name.b, directory.b))
       end
 
-      def text(name)
-        name.dup.force_encoding(Encoding::UTF_8)
-      end
+      def text(name) = name.dup.force_encoding(Encoding::UTF_8)
     end
   end
 end

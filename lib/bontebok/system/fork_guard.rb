@@ -32,9 +32,7 @@ module Bontebok
       end
 
       # True in the block of .pass, and in a process that it forks, until that process installs a guard of its own.
-      def passing?
-        @passing == Thread.current
-      end
+      def passing? = @passing == Thread.current
 
       def act
         action = @action unless passing?

@@ -43,9 +43,7 @@ module Bontebok
       end
 
       # False if no command is known that would start this process again, for example under rackup.
-      def noted?
-        !@words.nil?
-      end
+      def noted? = !@words.nil?
 
       # Notes that the working directory has changed to `name`, which may contain a symbolic link.
       def enter(name)
@@ -95,9 +93,7 @@ module Bontebok
       end
 
       # The path that the executed program has for this path of a file in this process.
-      def again(path)
-        renamed(path, @moves.invert)
-      end
+      def again(path) = renamed(path, @moves.invert)
 
       # The files and directories from which the executed program takes its code, as far as the command names them. The
       # options of Bontebok name none: only a master loads the application and the configuration. Paths of the

@@ -71,9 +71,7 @@ module Bontebok
       exception.is_a?(SignalException) && !exception.is_a?(Interrupt)
     end
 
-    def rackup?
-      @path.end_with?(".ru")
-    end
+    def rackup? = @path.end_with?(".ru")
 
     def evaluate
       Rack::Builder.new_from_string(script, @path)

@@ -28,9 +28,7 @@ module Bontebok
       @log.error("the hook #{NAME} cannot run", e)
     end
 
-    def running?
-      @running
-    end
+    def running? = @running
 
     private
 

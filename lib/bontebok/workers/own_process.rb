@@ -19,14 +19,10 @@ module Bontebok
     end
 
     # True if the exit of this process has begun. A thread that is killed from now on gets no successor.
-    def exits?
-      @exiting
-    end
+    def exits? = @exiting
 
     # True if :leave was pushed for another reason than a successful exit of the application.
-    def failed?
-      @failed
-    end
+    def failed? = @failed
 
     # Called when the application has raised SystemExit, SignalException or NoMemoryError.
     def asked_to_end(reason)

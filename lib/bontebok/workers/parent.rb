@@ -21,9 +21,7 @@ module Bontebok
     end
 
     # The worker's main thread waits until this is readable.
-    def to_io
-      (@adopted ? @life_line : @channel).to_io
-    end
+    def to_io = (@adopted ? @life_line : @channel).to_io
 
     # Returns the words that have arrived through the channel. Adds :adopted once, when the supervisor has become the
     # parent. Adds :closed if no process is left that controls this worker.
@@ -57,8 +55,6 @@ module Bontebok
     end
 
     # The channel of a dead master can still be open: a process that the master has just forked has a copy.
-    def master_gone?
-      Process.ppid != @master
-    end
+    def master_gone? = Process.ppid != @master
   end
 end

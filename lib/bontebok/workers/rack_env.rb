@@ -20,9 +20,7 @@ module Bontebok
       end
 
       # Whether PATH_INFO may be "*". Before Rack 3.1, the SPEC forbids it.
-      def asterisk?
-        !before?(3, 1)
-      end
+      def asterisk? = !before?(3, 1)
 
       # The env of one lane: a thread serves one request at a time. The block returns the lane.
       def of_lane(config)
@@ -37,9 +35,7 @@ module Bontebok
       private
 
       # Rack has no other sign of its SPEC's version: Rack::VERSION is the same in 2.2 and 3.0, and Rack 3.1 has none.
-      def before?(*version)
-        (Rack.release.split(".").map(&:to_i) <=> version).negative?
-      end
+      def before?(*version) = (Rack.release.split(".").map(&:to_i) <=> version).negative?
 
       def rack2(config)
         { "rack.version" => Rack::VERSION, "rack.multithread" => config[:threads] > 1,

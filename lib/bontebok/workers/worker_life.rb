@@ -31,12 +31,8 @@ module Bontebok
 
     private
 
-    def milliseconds
-      (age * 1000).round
-    end
+    def milliseconds = (age * 1000).round
 
-    def age
-      @clock.now - @began
-    end
+    def age = @clock.now - @began
   end
 end

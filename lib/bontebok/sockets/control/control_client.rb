@@ -51,23 +51,15 @@ module Bontebok
     end
 
     # True if the client has sent its request.
-    def heard?
-      @heard
-    end
+    def heard? = @heard
 
     # True if the client has its answer, and keeps the connection only to see its end.
-    def answered?
-      @answered
-    end
+    def answered? = @answered
 
     # True if the client will send nothing more, but may read the result.
-    def silent?
-      @silent
-    end
+    def silent? = @silent
 
-    def closed?
-      @to_io.closed?
-    end
+    def closed? = @to_io.closed?
 
     # Returns nil.
     def close

@@ -50,9 +50,7 @@ module Bontebok
     end
 
     # The connection stays open, because the main thread may wait for it.
-    def gone?
-      @gone == true
-    end
+    def gone? = @gone == true
 
     # Tells the other server, which stops, that this one continues. The mere end would say that both stop.
     def dismiss

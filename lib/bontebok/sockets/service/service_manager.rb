@@ -25,9 +25,7 @@ module Bontebok
       nil # the path is too long for a socket
     end
 
-    def present?
-      !@address.nil?
-    end
+    def present? = !@address.nil?
 
     # Seconds within which the service manager wants a sign of life; nil: it wants none.
     def watchdog

@@ -31,14 +31,10 @@ module Bontebok
       @due = {}
     end
 
-    def wanted?
-      @manager.present?
-    end
+    def wanted? = @manager.present?
 
     # See ServiceManager#variables.
-    def variables
-      @manager.variables
-    end
+    def variables = @manager.variables
 
     # Called when code, workers or log files are to be replaced. With Type=notify-reload, systemd sends a signal, and
     # waits for a later RELOADING=1 and then for READY=1, even if a reload is in progress already, or nothing has to be
@@ -140,9 +136,7 @@ module Bontebok
     end
 
     # True if the service manager waits for the next state.
-    def waited?
-      @state != :serving
-    end
+    def waited? = @state != :serving
 
     def watch(late)
       every(:watchdog, @watchdog / 2) do

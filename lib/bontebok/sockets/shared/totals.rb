@@ -102,14 +102,10 @@ module Bontebok
     attr_accessor :inherited
 
     # The files of all memories: the own one first. Empty if the own memory is in no file.
-    def descriptors
-      @own.io ? [@own, *@others].map(&:io) : []
-    end
+    def descriptors = @own.io ? [@own, *@others].map(&:io) : []
 
     # The Core::Metrics of all memories that can be read: the own one first.
-    def memories
-      [@own, *@others].filter_map(&:metrics)
-    end
+    def memories = [@own, *@others].filter_map(&:metrics)
 
     # Returns the Passed for a master. pid: of the master. layouts: its .layouts; nil: its version has no totals. A
     # master whose scoreboard has another layout has a scoreboard of its own, so it needs a memory of its own. A master

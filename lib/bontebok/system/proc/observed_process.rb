@@ -32,9 +32,7 @@ module Bontebok
     def state = @stat&.state
 
     # The state in words, as a predicate. nil: not known.
-    def condition
-      @gone ? "has ended" : CONDITIONS[state]
-    end
+    def condition = @gone ? "has ended" : CONDITIONS[state]
 
     def stopped? = STOPPED.include?(state)
 

@@ -51,9 +51,7 @@ module Bontebok
         path if path && (path.include?("/") || word.start_with?("-I")) && File.exist?(path)
       end
 
-      def full(path, directory)
-        File.absolute_path(path.b, directory.b)
-      end
+      def full(path, directory) = File.absolute_path(path.b, directory.b)
     end
   end
 end
