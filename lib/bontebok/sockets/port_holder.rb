@@ -7,7 +7,7 @@ require_relative "../system/proc/stat_line"
 
 module Bontebok
   # Finds out which process has a TCP port, for the message of a start that finds the port in use. Used by TcpListener.
-  # Reads the descriptors of all processes, so this is not for a server that runs.
+  # .of reads the descriptors of all processes, so it is not for a server that runs.
   module PortHolder
     # These addresses take the port from all addresses.
     WILDCARDS = %w[0.0.0.0 ::].freeze
@@ -33,6 +33,12 @@ module Bontebok
         "process #{pid}"
       end
 
+      # Returns the processes that have one of these sockets: the texts of links in /proc. pids: only these processes.
+      def holders(links, pids = ["[0-9]*"])
+        paths = Dir.glob(pids.map { |pid| "/proc/#{pid}/fd/*" })
+        paths.filter_map { |path| path.split("/")[2].to_i if links.include?(link(path)) }.uniq
+      end
+
       private
 
       # A socket that has no number belongs to no process.
@@ -44,10 +50,6 @@ module Bontebok
         end
         found.select! { |one| ours.include?(one.local) } unless WILDCARDS.include?(info.ip_address)
         found.map(&:inode) - [0]
-      end
-
-      def holders(links)
-        Dir.glob("/proc/[0-9]*/fd/*").filter_map { |path| path.split("/")[2].to_i if links.include?(link(path)) }.uniq
       end
 
       def link(path)

@@ -2,6 +2,7 @@
 
 require_relative "departure/socket_owner"
 require_relative "../system/proc/process_children"
+require_relative "../system/proc/stat_line"
 
 module Bontebok
   # The program start_server, as one of the servers that it has started sees it. All these servers share one listening
@@ -37,11 +38,7 @@ module Bontebok
 
     private
 
-    # Clock ticks from boot to the start of the process, from proc(5). nil: the process is gone.
-    def began(pid)
-      File.read("/proc/#{pid}/stat").rpartition(")").last.split[19].to_i
-    rescue SystemCallError
-      nil
-    end
+    # The ticks of StatLine. nil: the process is gone.
+    def began(pid) = StatLine.read("/proc/#{pid}/stat")&.ticks
   end
 end

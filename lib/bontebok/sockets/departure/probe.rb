@@ -4,6 +4,7 @@ require "socket"
 
 require_relative "../diag/inet_diag"
 require_relative "../no_signal"
+require_relative "../port_holder"
 
 module Bontebok
   class Departure
@@ -39,25 +40,13 @@ module Bontebok
       # Returns nil if nobody has accepted the connection yet.
       def find(pids)
         inode = accepted_inode or return
-        link = "socket:[#{inode}]"
-        pids.any? { |pid| links(pid).include?(link) }
+        PortHolder.holders(["socket:[#{inode}]"], pids).any?
       end
 
       def accepted_inode
         own = @socket.local_address
         InetDiag.sockets(@info, InetDiag::ESTABLISHED, peer_port: own.ip_port)
                 .find { |found| found.peer == InetDiag.address(own) && found.inode.positive? }&.inode
-      end
-
-      # The open files of a process.
-      def links(pid)
-        Dir.children("/proc/#{pid}/fd").filter_map do |fd|
-          File.readlink("/proc/#{pid}/fd/#{fd}")
-        rescue SystemCallError
-          nil # closed meanwhile
-        end
-      rescue SystemCallError
-        []
       end
     end
   end

@@ -11,8 +11,9 @@ module Bontebok
   #   state    the letter of the state, such as R (runs), S (waits), T (stopped) or Z (has ended)
   #   parent   the pid of the parent process
   #   cpu      seconds of processor time. Those of a process include its threads
+  #   ticks    ticks from the boot to the start, which do not change when somebody sets the clock
   #   started  seconds since 1970; nil: the system lacks the clock
-  StatLine = Struct.new(:name, :state, :parent, :cpu, :started) do
+  StatLine = Struct.new(:name, :state, :parent, :cpu, :ticks, :started) do
     # nil: there is no such process or thread, or the system does not show it.
     def self.read(path)
       ProcFile.read(path)&.then { |text| of(text) }
@@ -27,7 +28,7 @@ module Bontebok
       match = self::FORMAT.match(text) or return
       name, state, parent, user, system, start = match.captures
       new(name.force_encoding(Encoding::UTF_8).scrub("?"), state, parent.to_i,
-          (user.to_i + system.to_i).fdiv(self::TICKS), boot&.+(start.to_i.fdiv(self::TICKS)))
+          (user.to_i + system.to_i).fdiv(self::TICKS), start.to_i, boot&.+(start.to_i.fdiv(self::TICKS)))
     end
 
     # The time of the machine's start. It changes when somebody sets the clock.

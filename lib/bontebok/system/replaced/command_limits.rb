@@ -59,7 +59,11 @@ module Bontebok
         again = @soft
         @soft = soft
         @raised = raised
-        replace_all unless again
+        return if again
+
+        ReplacedMethods.replace(Commands, KEPT, Kernel, Kernel.singleton_class, Process.singleton_class)
+        ReplacedMethods.replace(ShellCommands, KEPT, Kernel, Kernel.singleton_class)
+        ReplacedMethods.replace(Pipes, KEPT, IO.singleton_class)
       end
 
       # Returns the arguments with the option rlimit_nofile. If the application has set a limit, for this process or for
@@ -77,14 +81,6 @@ module Bontebok
       # True if the text or array is a command. "-" means a fork.
       def wanted?(command)
         command != "-" && (command.is_a?(String) || command.is_a?(Array))
-      end
-
-      private
-
-      def replace_all
-        ReplacedMethods.replace(Commands, KEPT, Kernel, Kernel.singleton_class, Process.singleton_class)
-        ReplacedMethods.replace(ShellCommands, KEPT, Kernel, Kernel.singleton_class)
-        ReplacedMethods.replace(Pipes, KEPT, IO.singleton_class)
       end
     end
   end

@@ -86,7 +86,7 @@ class ObservedProcessTest < Support::TestCase
   end
 
   def condition_of(letter)
-    line = Bontebok::StatLine.new("", letter, 1, 0.0, 0.0)
+    line = Bontebok::StatLine.new("", letter, 1, 0.0, 0, 0.0)
     Bontebok::StatLine.stub(:read, line) { Observed.new(1).condition }
   end
 
