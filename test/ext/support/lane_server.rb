@@ -102,7 +102,7 @@ module Support
 
     def make_lane(app, options)
       lane = nil
-      env = self.class.base_env.merge(Bontebok::RackEnv.callables(CONFIG) { lane })
+      env = Bontebok::RackEnv.of_lane(CONFIG) { lane }
       options = { env: env, report: method(:report), asterisk: Bontebok::RackEnv.asterisk?, **options }
       lane = Bontebok::Core::Lane.new(@worker, app, **options)
     end
