@@ -33,7 +33,7 @@ module Bontebok
 
     private
 
-    # What gets level, message and exception of each entry.
+    # Returns the Proc that gets level, message and exception of each entry.
     def passing(receiver)
       if receiver.nil? || receiver.respond_to?(:add)
         ->(level, *entry) { receiver.add(SEVERITIES.fetch(level), text(*entry), NAME) }

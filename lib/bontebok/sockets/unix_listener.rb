@@ -68,7 +68,7 @@ module Bontebok
       nil
     end
 
-    # Called after #take_note, when the process that created the file is gone. From then on, #unlink removes the file.
+    # Called after #take_note, when the process that created the file is gone. After this, #unlink removes the file.
     def take_over
       @owner = Process.pid if @identity
     end
