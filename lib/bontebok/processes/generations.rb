@@ -223,7 +223,7 @@ module Bontebok
       when :loaded then generation.tell(:go) if @succession.loaded(generation) && @go
       when :ready, :whole, :failed then @succession.public_send(word, generation)
       when :crashed then generation.rollout&.note_crash
-      when :leave then generation.asks = true
+      when :leave then generation.asks = generation.equal?(@succession.newest) # others are replaced already
       when :waits then generation.process.expect(@seconds[:waits]) if generation.leaving?
       end
     end

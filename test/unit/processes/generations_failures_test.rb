@@ -85,6 +85,15 @@ class GenerationsFailuresTest < Support::TestCase
     assert_states :serving, :ended
   end
 
+  # The deploy was to replace it.
+  def test_a_former_master_that_asks_to_leave_stays_if_the_deploy_fails
+    begin_deploy
+    hear(1, :leave)
+    die(2)
+    wait(PAUSE)
+    assert_states :serving, :ended
+  end
+
   # As in a rollback: requests and hijacked connections from before the deploy go on.
   def test_a_master_that_reports_its_failure_ends_the_deploy_and_gets_the_time_to_end
     begin_deploy

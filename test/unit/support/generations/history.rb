@@ -6,8 +6,8 @@ class GenerationHistory
   # without replacements of dead masters. back: the last number that a rollback went to.
   attr_reader :results, :served, :back
   # ordered: a deploy is ordered, and its master is not started. harmed: a worker that served has ended by itself.
-  # crashed: the number of a generation that has lost a worker on trial.
-  attr_accessor :ordered, :stopped, :harmed, :crashed
+  # crashed: the number of a generation that has lost a worker on trial. asked: of the one that wants to be replaced.
+  attr_accessor :ordered, :stopped, :harmed, :crashed, :asked
 
   def initialize
     @results = {}
@@ -22,8 +22,9 @@ class GenerationHistory
 
   # A master that replaces a dead one has the same code, as far as anybody knows.
   def start(number)
-    @replacement = number unless @ordered || number == 1
+    @replacement = number unless @ordered || @asked || number == 1
     @ordered = false
+    @asked = nil
   end
 
   def replacement?(number) = @replacement == number
@@ -50,5 +51,5 @@ class GenerationHistory
   def failures? = @results.values.intersect?(%i[failed superseded])
 
   # Histories that look alike count alike.
-  def look = [@ordered, @stopped, @harmed, @back, @served.last(2)]
+  def look = [@ordered, @stopped, @harmed, @back, @asked, @served.last(2)]
 end

@@ -91,6 +91,9 @@ class ModelMaster < FakeProcess
     continue(:ready, :crashed)
   end
 
+  # It wants to be replaced.
+  def ask = says(:leave)
+
   # --- what the world looks at ---
 
   # Masters that look alike go on alike.

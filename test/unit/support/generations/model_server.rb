@@ -57,7 +57,8 @@ class ModelServer
   end
 
   def start
-    fault("a master is started that nobody has asked for") if generations.whole? && !@history.ordered
+    wanted = @history.ordered || generations.pids.include?(@history.asked)
+    fault("a master is started that nobody has asked for") if generations.whole? && !wanted
     fault("a master is started while the server stops") if @history.stopped
     setup = Bontebok::Generation::Setup.new(@number += 1, "1", @config, Links.new(nil))
     @number == 1 ? forked(setup) : executed(setup)

@@ -82,7 +82,7 @@ class GenerationWorld
     possible = case master.phase
                when :ended, :leaving then []
                when :loading, :loaded then %i[die go_deaf fail]
-               when :ready then [:die, :go_deaf, *(:lose_worker if master.ready.positive?)]
+               when :ready then [:die, :go_deaf, :ask, *(:lose_worker if master.ready.positive?)]
                when :parked then %i[die go_deaf]
                when :deaf then [:die]
                end
@@ -93,6 +93,7 @@ class GenerationWorld
   def happen_to(master, event)
     @history.harmed = true if MISHAPS.include?(event) && master.ready.positive? && master.phase != :leaving
     @history.crashed = master.pid if event == :lose_worker && trial?(master)
+    @history.asked = master.pid if event == :ask && @rules.newest&.process.equal?(master)
     master.public_send(event)
   end
 
@@ -115,6 +116,7 @@ class GenerationWorld
     before = @history.former
     @server.fault("the rollback goes to #{number}, but #{before} served before") unless number == before
     @history.go_back(number)
+    @history.asked = nil
     @generations.roll_back.report = ModelServer::Quiet.new
   end
 

@@ -32,8 +32,8 @@ class WorldLook
   def look_of(generation)
     number = generation.setup.number
     [number, @history.results[number], @history.replacement?(number), generation.state, generation.reached?(:ready),
-     generation.told, generation.shrunk, generation.on_trial, generation.ordered, generation.report.nil?,
-     from_now(generation.whole_by), *rollout(generation.rollout), generation.process.look(@now)]
+     generation.told, generation.asks == true, generation.shrunk, generation.on_trial, generation.ordered,
+     generation.report.nil?, from_now(generation.whole_by), *rollout(generation.rollout), generation.process.look(@now)]
   end
 
   def rollout(rollout)
