@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "forked_process"
-require_relative "children/adopted_end"
 require_relative "../system/clock"
 
 module Bontebok
@@ -98,11 +97,24 @@ module Bontebok
       return unless worker
 
       @workers.delete(worker)
-      Children::AdoptedEnd.new(pid, status, worker.fault, worker.told).count(@worker_links.totals)
+      count(worker, status)
       @log.write(status.success? ? :info : :warn, "worker (pid #{pid}) has left: #{ForkedProcess.ending(status)}")
     end
 
     private
+
+    # As in Children::EndNotes, only failures are noted.
+    def count(worker, status)
+      totals = @worker_links.totals
+      reason, text = worker.fault || describe(worker, status)
+      totals.ended(reason, text && "#{totals.worker(worker.pid) || 'worker'} (pid #{worker.pid}): #{text}")
+    end
+
+    def describe(worker, status)
+      return ["asked", nil] if worker.told && (status.success? || worker.told == :kill_children)
+
+      [status.signaled? ? "killed" : "crashed", ForkedProcess.ending(status)]
+    end
 
     # True if the process has not ended and is a child of the supervisor, but the supervisor has not forked it. If the
     # process is no child, Process.wait2 raises ECHILD. A pid below 1 means a group of processes, or all.
