@@ -64,6 +64,7 @@ module Bontebok
 
       @trial -= 1 if word == :fewer && @trial > 1
       @workers.public_send(word)
+      @whole &&= word != :more # the supervisor awaits :whole, also if :fewer follows at once
     end
 
     # The workers retire. The application stays loaded.

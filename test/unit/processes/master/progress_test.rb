@@ -70,6 +70,23 @@ class ProgressTest < Support::TestCase
     assert_equal %i[loaded ready whole whole], words
   end
 
+  # The supervisor awaits :whole after each :more (deploy_surge), and a user may remove the worker at once.
+  def test_a_generation_that_grows_becomes_whole_again_also_if_it_shrinks_at_once
+    progress = make
+    reach(:ready) { progress.tick }
+    progress.change(:more)
+    progress.change(:fewer)
+    2.times { progress.tick }
+    assert_equal %i[loaded ready whole whole], words
+  end
+
+  def test_a_generation_that_grows_before_it_is_whole_says_it_once
+    progress = make
+    progress.change(:more)
+    reach(:ready) { 2.times { progress.tick } }
+    assert_equal %i[loaded ready whole], words
+  end
+
   def test_a_generation_without_a_worker_fails
     progress = make
     @workers.failed = true

@@ -37,7 +37,7 @@ class ModelMaster < FakeProcess
 
     case word
     when :go then @gone ? @trial = false : @gone = true
-    when :more then @workers += 1
+    when :more then add_one
     when :fewer then leave_one
     when :park then park
     when :serve then serve_again
@@ -52,7 +52,7 @@ class ModelMaster < FakeProcess
     case @phase
     when :loading then :loads
     when :loaded then :gets_ready if @gone
-    when :ready then :gets_whole if @ready < @workers
+    when :ready then :gets_whole unless @whole
     when :leaving then :die
     end
   end
@@ -68,6 +68,7 @@ class ModelMaster < FakeProcess
   def gets_whole
     @ready = @workers
     @trial = false
+    @whole = true
     continue(:ready, :whole)
   end
 
@@ -88,6 +89,7 @@ class ModelMaster < FakeProcess
   # A worker that served has ended. Another one is started.
   def lose_worker
     @ready -= 1
+    @whole = false
     continue(:ready, :crashed)
   end
 
@@ -98,7 +100,8 @@ class ModelMaster < FakeProcess
 
   # Masters that look alike go on alike.
   def look(now)
-    [@phase, @ready, @workers, @trial, @gone, @said, @unsaid, @loading, @killed, @deadline && (@deadline - now), deaf?]
+    [@phase, @ready, @workers, @whole, @trial, @gone, @said, @unsaid, @loading, @killed, deaf?,
+     @deadline && (@deadline - now)]
   end
 
   def alive? = @phase != :ended
@@ -111,6 +114,12 @@ class ModelMaster < FakeProcess
   def continue(phase, word)
     @phase = phase
     says(word)
+  end
+
+  # It says :whole again, also if it loses this worker at once.
+  def add_one
+    @workers += 1
+    @whole = false
   end
 
   def leave_one
@@ -127,7 +136,7 @@ class ModelMaster < FakeProcess
 
   def serve_again
     @phase = :loading
-    @gone = false
+    @gone = @whole = false
     @trial = true
   end
 end

@@ -7,7 +7,7 @@ require_relative "world_look"
 # A supervisor with its masters as a model: the real Generations, Succession, Generation, Rollout and Pauses, and
 # masters that only say words. GenerationSearch walks through all orders of events.
 class GenerationWorld
-  COMMANDS = %i[deploy roll_back stop judge_bad judge_good late].freeze
+  COMMANDS = %i[deploy roll_back stop judge_bad judge_good late more fewer].freeze
   MISHAPS = %i[die go_deaf fail lose_worker].freeze
   # The loop comes to rest within this number of turns.
   TURNS = 9
@@ -71,7 +71,8 @@ class GenerationWorld
 
   def possible?(event)
     case event
-    when :deploy, :stop then !@history.stopped
+    when :deploy, :stop, :more then !@history.stopped
+    when :fewer then !@history.stopped && @generations.workers > 1
     when :late then time?
     when :roll_back then !@history.stopped && @generations.kept && @generations.under_way.empty? && !@history.ordered
     else masters.any?(&:alive?) && @server.canaries.any?
@@ -130,6 +131,16 @@ class GenerationWorld
     @now = GenerationWorld.now = @generations.deadline
   end
   alias pass_time late
+
+  def more = change(:more)
+
+  def fewer = change(:fewer)
+
+  # Not all workers serve for a moment.
+  def change(word)
+    @history.harmed = true
+    @generations.change_workers(word)
+  end
 
   def judge_bad = @server.canaries.first.decide(:bad)
 
