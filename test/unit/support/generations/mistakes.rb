@@ -42,7 +42,7 @@ module GenerationMistakes
        ->(_, rules) { rules.newest.nil? }],
     "a master that has asked to be replaced asks for ever" =>
       ["a master is started that nobody has asked for", { ask: 1, fail: 1 }, Rules, :add,
-       ->(add, rules, one) { [asks = rules.former&.asks, add.call(one)] && rules.former&.asks = asks }],
+       ->(add, rules, one) { rules.former&.asks.tap { |asks| add.call(one) && rules.former&.asks = asks } }],
     "a failed deploy goes live" =>
       ["generation 2 serves, but it has failed", { deploy: 1, late: 1 }, Rules, :give_up,
        ->(_, rules, why) { rules.instance_exec { [@server.fail(@newest, why), @newest.whole_by = Float::INFINITY] } }],
