@@ -69,9 +69,8 @@ class DetachedTest < Support::LaneCase
   end
 
   def beat(source, beats)
-    heartbeat = Bontebok::Heartbeat.new(Lanes.new(@connections), Title.new, 0)
     loop do
-      heartbeat.look
+      Bontebok::Heartbeat.new(Lanes.new(@connections), Title.new, 0) # looks at the connections
       beats << true
       Bontebok::MainThread.wait([source], nil) { |error| raise error }
       source.read(1) or break
