@@ -3,8 +3,9 @@
 require "coverage"
 
 # bench/paths loads this file first into every process of a server, and into commands. It counts the calls of each
-# method. URG begins an operation, and WINCH ends it: neither ends a process that has no handler yet. At the end, and
-# when a process ends or executes another program, the files whose methods were called are written to the directory.
+# method. URG begins an operation, and WINCH ends it: neither ends a process that has no handler yet. What is called
+# between a first and a second URG is what an idle process calls, and does not count. At the end, and when a process ends
+# or executes another program, the files whose methods were called are written to the directory.
 module BenchPaths
   DIRECTORY = ENV.fetch("BENCH_PATHS")
   LIB = File.expand_path("../../../lib/bontebok", __dir__)
@@ -29,10 +30,15 @@ module BenchPaths
   class << self
     def begin = @before = calls
 
+    def mark
+      now = calls
+      @idle = since(@before, now) if @before
+      @before = now
+    end
+
     # Appends, because a process can execute another program.
     def write
-      before = @before || {}
-      files = calls.filter_map { |method, count| method.first if count > before.fetch(method, 0) }.uniq
+      files = (since(@before || {}, calls) - [*@idle]).map(&:first).uniq
       title = File.read("/proc/self/cmdline").tr("\0", " ").strip
       File.write(File.join(DIRECTORY, Process.pid.to_s), [title, *files].join("\t") << "\n", mode: "a")
     rescue SystemCallError
@@ -40,6 +46,9 @@ module BenchPaths
     end
 
     private
+
+    # The methods that were called.
+    def since(before, now) = now.filter_map { |method, count| method if count > before.fetch(method, 0) }
 
     # [file, class, name, lines and columns] => calls
     def calls
@@ -55,6 +64,6 @@ end
 Coverage.start(methods: true)
 Process.singleton_class.prepend(BenchPaths::Forking, BenchPaths::Ending)
 Kernel.prepend(BenchPaths::Ending)
-Signal.trap("URG") { BenchPaths.begin }
+Signal.trap("URG") { BenchPaths.mark }
 Signal.trap("WINCH") { BenchPaths.write }
 at_exit { BenchPaths.write }

@@ -49,7 +49,7 @@ module Bench
       # Runs the block, which begins an operation, and waits until the operation is complete. fresh: the number of
       # processes that it creates, and that stay. Returns { file => [kind of process, ...] }.
       def note(fresh)
-        tell("URG")
+        %w[URG CHLD URG].each { |name| tell(name) } # CHLD: an idle turn of the loops
         FileUtils.rm_f(Dir[File.join(@notes, "*")])
         before = group.pids
         yield
