@@ -16,9 +16,9 @@ module Bontebok
   # judged to be bad (Rollout). Then it ends, whatever comes after, and nothing is tried again. Without a former
   # generation, another master is started.
   #
-  # This class forks nothing and reads nothing: the class Generations calls it with what has happened.
+  # This class forks nothing and reads nothing: the class Generations tells it each event.
   class Succession
-    # What a verdict of Rollout#judge is in the log.
+    # The verdicts of Rollout#judge, in the words of the log.
     VERDICTS = { bad: "has too many errors", crashed: "has lost a worker, which has ended by itself",
                  few: Canary::FEW, unknown: "cannot be judged" }.freeze
 
@@ -247,14 +247,12 @@ module Bontebok
 
     # A generation that is superseded serves on, until the newest one is whole or has failed.
     def become_whole(generation)
-      return unless generation.change(:whole) && generation.equal?(@newest)
-
-      relieve
-      serve
+      serve if generation.change(:whole) && generation.equal?(@newest)
     end
 
     # The newest generation takes effect.
     def serve
+      relieve
       @newest.shrunk = false
       @newest.change(:serve)
       @server.take_effect(@newest)
@@ -303,10 +301,7 @@ module Bontebok
     def stay
       @newest = @former
       @former = nil
-      return unless @newest.state == :whole
-
-      release if @newest.ordered
-      serve
+      serve if @newest.state == :whole
     end
 
     def note_end(generation, newest, stopping)

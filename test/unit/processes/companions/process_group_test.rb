@@ -41,12 +41,7 @@ class CompanionsProcessGroupTest < Support::TestCase
   end
 
   def test_all_processes_end_when_the_master_is_killed
-    master = fork do
-      keep(-> { FORKING.call(@say) })
-      begin_to_run(answer: false)
-      @say.write("#{@groups[0].leader}\n")
-      sleep
-    end
+    master = fork_master
     pids = [Integer(@said.gets), Integer(@said.gets)]
     pids.each { |pid| assert Support::ProcessTable.entry(pid) }
     Process.kill("KILL", master)
@@ -55,15 +50,22 @@ class CompanionsProcessGroupTest < Support::TestCase
   end
 
   def test_the_forked_processes_end_when_the_master_and_the_process_are_killed
-    master = fork do
+    master = fork_master
+    forked, leader = [Integer(@said.gets), Integer(@said.gets)].partition { |pid| pid != Process.getpgid(pid) }.flatten
+    [leader, master].each { |pid| Process.kill("KILL", pid) }
+    Process.wait(master)
+    assert(eventually("the end of #{forked}") { !Support::ProcessTable.entry(forked) })
+  end
+
+  private
+
+  # The leader says the pid of a process that it has forked, and then the master says the leader's pid.
+  def fork_master
+    fork do
       keep(-> { FORKING.call(@say) })
       begin_to_run(answer: false)
       @say.write("#{@groups[0].leader}\n")
       sleep
     end
-    forked, leader = [Integer(@said.gets), Integer(@said.gets)].partition { |pid| pid != Process.getpgid(pid) }.flatten
-    [leader, master].each { |pid| Process.kill("KILL", pid) }
-    Process.wait(master)
-    assert(eventually("the end of #{forked}") { !Support::ProcessTable.entry(forked) })
   end
 end
