@@ -3,8 +3,8 @@
 require "coverage"
 
 # bench/paths loads this file first into every process of a server, and into commands. It counts the calls of each
-# method. URG begins an operation, and WINCH ends it: neither ends a process that has no handler yet. What is called
-# between a first and a second URG is what an idle process calls, and does not count. At the end, and when a process
+# method. URG begins an operation, and WINCH ends it: neither ends a process that has no handler yet. Calls
+# between a first and a second URG are those of an idle process, and do not count. At the end, and when a process
 # ends or executes another program, the files whose methods were called are written to the directory.
 module BenchPaths
   DIRECTORY = ENV.fetch("BENCH_PATHS")

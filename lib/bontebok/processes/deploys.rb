@@ -13,11 +13,11 @@ require_relative "generations/start_of_master"
 module Bontebok
   # Starts the masters, deploys new code and rolls it back. The supervisor forks the first master. Each later master is
   # executed (see StartOfMaster). Under rackup, this process has loaded the application, so every master is forked.
-  # Generations calls this object with what has happened.
+  # Generations tells this object each event.
   class Deploys
     REPLACED = "another deploy has replaced this one"
     LOADED = "rackup or `rails server` has loaded the application: restart the server"
-    # What the next deploy was ordered with. clients: ControlClients that wait for its end. canary: the Canary, or nil.
+    # The order of the next deploy. clients: ControlClients that wait for its end. canary: the Canary, or nil.
     Order = Struct.new(:clients, :canary)
     private_constant :Order
 

@@ -60,7 +60,7 @@ module Bontebok
 
     def empty? = all.empty?
 
-    # Of all masters but the kept one.
+    # The pids of all masters but the kept one.
     def pids = all.map(&:pid)
 
     # True if the process is one of the masters.

@@ -38,8 +38,8 @@ module Bontebok
   # process has loaded the application before it becomes the supervisor, and every master inherits this application.
   # This class connects the parts.
   class Supervisor
-    # What a new supervisor knows. last: the number of the last generation. serving: the number and the version of the
-    # one that serves. seen: see RestartWatch.
+    # The facts that a new supervisor begins with. last: the number of the last generation. serving: the number and the
+    # version of the one that serves. seen: see RestartWatch.
     Known = Struct.new(:last, :serving, :workers, :drains, :life_line, :seen)
     private_constant :Known
 

@@ -90,7 +90,7 @@ module Bontebok
       config[:reuse_port] || listeners.start_server
     end
 
-    # What a forked process must close.
+    # A forked process closes these.
     def descriptors = [*@socket, *@arrivals.sources, *@client]
 
     def connect(events)

@@ -42,8 +42,8 @@ module Bontebok
     PROGRESS = { revive: 0, loaded: 1, ready: 2, hold: 2, more: 2, whole: 3 }.freeze
     STEPS = %w[started loaded ready whole].freeze
 
-    # What a generation serves with. number: from 1. version: of Bontebok. config, listeners: nil until its master has
-    # sent its configuration.
+    # Configuration and listeners of a generation. number: from 1. version: of Bontebok. config, listeners: nil until
+    # its master has sent its configuration.
     Setup = Struct.new(:number, :version, :config, :listeners)
 
     attr_reader :state, :process, :setup

@@ -42,7 +42,7 @@ module Bontebok
     # False if no former generation serves.
     def trial? = @trial.positive?
 
-    # Reports what has changed.
+    # Reports the steps that are new.
     def tick
       tell unless @parked
       dismiss_witness if @deadline && @deadline <= Clock.now
