@@ -31,28 +31,34 @@ class StartFailureTest < Minitest::Test
   end
 
   def test_a_standard_error_without_a_reader_is_no_error
-    former = $stderr
-    reader, $stderr = IO.pipe
+    reader, writer = IO.pipe
     reader.close
-    assert_equal(1, Bontebok::StartFailure.told { raise Bontebok::StartError, "no port" })
+    with_stderr(writer) { assert_equal(1, Bontebok::StartFailure.told { raise Bontebok::StartError, "no port" }) }
   ensure
-    $stderr.close
-    $stderr = former
+    writer.close
   end
 
   # For example the pipe of a program that has started the server and reads nothing.
   def test_a_standard_error_that_nobody_reads_does_not_hold_the_process
-    former = $stderr
-    reader, $stderr = IO.pipe
-    nil until $stderr.write_nonblock("." * 4096, exception: false) == :wait_writable
+    reader, writer = IO.pipe
+    nil until writer.write_nonblock("." * 4096, exception: false) == :wait_writable
     faults = ["no port"] * 12
-    Timeout.timeout(20) { assert_equal(1, Bontebok::StartFailure.told { raise Bontebok::StartError.new(*faults) }) }
+    with_stderr(writer) do
+      Timeout.timeout(20) { assert_equal(1, Bontebok::StartFailure.told { raise Bontebok::StartError.new(*faults) }) }
+    end
   ensure
-    [reader, $stderr].each(&:close)
-    $stderr = former
+    [reader, writer].each(&:close)
   end
 
   private
+
+  def with_stderr(stream)
+    former = $stderr
+    $stderr = stream
+    yield
+  ensure
+    $stderr = former
+  end
 
   def assert_told(status, message, &)
     returned = nil

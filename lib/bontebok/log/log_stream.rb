@@ -10,8 +10,8 @@ module Bontebok
   # Polling a pipe before write(2) is not enough. Two processes may both find the pipe writable; if the first one fills
   # the pipe, the second one blocks in write(2). Setting O_NONBLOCK on the stream is no solution, because the flag
   # belongs to the open file description, which other programs share. Instead, a pipe is opened a second time, with
-  # O_NONBLOCK, and each message to a socket has MSG_DONTWAIT. A file or a terminal is only polled before a write. The
-  # same holds for a pipe that cannot be opened a second time. It belongs to another user, or there is no /proc.
+  # O_NONBLOCK, and each message to a socket has MSG_DONTWAIT. A terminal is only polled before a write. The same holds
+  # for a pipe that cannot be opened a second time. It belongs to another user, or there is no /proc.
   class LogStream
     # Maximum size of a write to a pipe or socket, in bytes. A pipe accepts a write of up to this size completely or not
     # at all (pipe(7), PIPE_BUF), so the writes of several processes do not mix. A file accepts a write of any size
@@ -104,7 +104,7 @@ module Bontebok
       case @own
       when File then @own.write_nonblock(piece, exception: false)
       when BasicSocket then @own.sendmsg_nonblock(piece, NO_SIGNAL, exception: false)
-      else @stream.wait_writable(0) && @stream.syswrite(piece)
+      else (@file || @stream.wait_writable(0)) && @stream.syswrite(piece)
       end
     end
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "minitest/mock"
 require "test_helper"
 require "bontebok/log/log_files"
 
@@ -7,29 +8,45 @@ require "bontebok/log/log_files"
 class LogFilesTest < Support::TestCase
   # Under rackup, the application has printed before the handler is called.
   def test_what_waits_in_a_stream_without_a_reader_is_lost
-    former = $stdout
-    reader, $stdout = IO.pipe
+    reader, writer = IO.pipe
     reader.close
-    $stdout.sync = false
-    $stdout.write("before")
-    Bontebok::LogFiles.discard_unread
-    $stdout.write("after")
-    $stdout.flush
-    assert_equal File::NULL, File.readlink("/proc/self/fd/#{$stdout.fileno}")
+    writer.sync = false
+    writer.write("before")
+    discard_unread(writer)
+    writer.write("after")
+    writer.flush
+    assert_equal File::NULL, File.readlink("/proc/self/fd/#{writer.fileno}")
+    writer.close
+  end
+
+  # While an interrupt of Ruby is pending, a wait without time finds nothing.
+  def test_a_stream_without_a_reader_is_found_while_a_signal_is_pending
+    reader, writer = IO.pipe
+    reader.close
+    select = IO.method(:select)
+    IO.stub(:select, ->(*given) { given[3] == 0 ? nil : select.call(*given) }) { discard_unread(writer) }
+    assert_equal File::NULL, File.readlink("/proc/self/fd/#{writer.fileno}")
   ensure
-    $stdout.close
-    $stdout = former
+    writer.close
   end
 
   def test_a_stream_with_a_reader_stays
-    former = $stdout
-    reader, $stdout = IO.pipe
-    Bontebok::LogFiles.discard_unread
-    $stdout.write("read")
-    $stdout.close
+    reader, writer = IO.pipe
+    discard_unread(writer)
+    writer.write("read")
+    writer.close
     assert_equal "read", reader.read
   ensure
-    $stdout = former
     reader.close
+  end
+
+  private
+
+  def discard_unread(stream)
+    former = $stdout
+    $stdout = stream
+    Bontebok::LogFiles.discard_unread
+  ensure
+    $stdout = former
   end
 end
