@@ -1,11 +1,10 @@
 # frozen_string_literal: true
 
-require "fileutils"
-require "open3"
 require "rbconfig"
 require_relative "../build"
 require_relative "callgrind"
 require_relative "../contestants"
+require_relative "revision"
 
 module Bench
   # The whole server with one worker, in one process: the core, the binding and Ruby, of this checkout and of another
@@ -23,7 +22,6 @@ module Bench
     NAME = "bontebok, one worker"
     LOOP = "bbr_serve" # of the binding, for callgrind
     HELLO = File.join(Contestants::APPS, "hello_gc.ru")
-    SOURCES = %w[core ext lib exe bontebok.gemspec].freeze
 
     # dir: a directory for the other revision. before: its name; nil: none.
     def initialize(dir, before: nil)
@@ -49,23 +47,11 @@ module Bench
 
     # { name => directory }
     def roots
-      @roots ||= @before ? { "#{NAME}, #{@before}" => check_out, NAME => Build::ROOT } : { NAME => Build::ROOT }
+      @roots ||= { **other, NAME => Build::ROOT }
     end
 
-    def check_out
-      File.join(@dir, "worker").tap do |directory|
-        Dir.mkdir(directory)
-        status = Open3.pipeline(["git", "-C", Build::ROOT, "archive", @before, *SOURCES], ["tar", "x", "-C", directory])
-        abort("no such revision: #{@before}") unless status.all?(&:success?)
-        build(directory)
-      end
-    end
-
-    def build(directory)
-      place = File.join(directory, "ext/bontebok")
-      Build.run!(RbConfig.ruby, "extconf.rb", chdir: place)
-      Build.run!("make", "-s", chdir: place)
-      FileUtils.cp(File.join(place, "bontebok.so"), File.join(directory, "lib/bontebok"))
+    def other
+      @before ? { "#{NAME}, #{@before}" => Revision.check_out(@before, File.join(@dir, "worker")) } : {}
     end
 
     # exe/bontebok puts its own lib in front of that of the Gemfile. callgrind does not follow `bundle exec`.

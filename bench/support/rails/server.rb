@@ -23,15 +23,16 @@ module Bench
     end
 
     # Yields the ProcessGroup and the address. name: a method of RailsCommands. waits: how much longer requests wait for
-    # the database than they usually do. options: more arguments of the command.
-    def serve(name, dir, workers:, threads:, waits: 1, options: [])
+    # the database than they usually do. options: more arguments of the command. root: the checkout of Bontebok.
+    def serve(name, dir, workers:, threads:, waits: 1, options: [], root: Build::ROOT)
       @number = @number.to_i + 1
       address = Load.address("unix", dir, @number)
       log = File.join(dir, "#{@number}.log")
       env = { "RACK_ENV" => "production", "RAILS_ENV" => "production", "BENCH_WAITS" => waits.to_s,
               "WEB_CONCURRENCY" => workers.to_s,
               "DATABASE_URL" => "sqlite3:#{dir}/database.sqlite3", **Build.gems_of(GEMFILE) }
-      command = ["bundle", "exec", *RailsCommands.public_send(name, address, workers, threads), *options, APP]
+      program = RailsCommands.public_send(name, address, workers, threads).map { |word| word.sub(Build::ROOT, root) }
+      command = ["bundle", "exec", *program, *options, APP]
       server = ProcessGroup.new(command, env: env, address: address, core: cores, log: log)
       server.ready?(BOOT_SECONDS) || abort("#{name} does not start: #{File.read(log)}")
       yield server, address

@@ -89,9 +89,9 @@ module Bontebok
 
       # A process that was started without a standard stream gets a pipe without a reader from Ruby. Each write of the
       # application would fail, and so would the request. select(2) shows the missing reader as something to read;
-      # IO#wait_readable refuses a stream for writing. A FIFO with a name is no such pipe: its reader can come back. With
-      # a timeout of 0, Ruby finds nothing while one of its interrupts is pending. A file that is always readable ends
-      # the wait instead.
+      # IO#wait_readable refuses a stream for writing. A FIFO with a name is no such pipe: its reader can come back.
+      # With a timeout of 0, Ruby finds nothing while one of its interrupts is pending. A file that is always readable
+      # ends the wait instead.
       def unread?(stream)
         return false unless stream.is_a?(IO) && stream.stat.pipe? && !fifo?(stream)
 
