@@ -13,6 +13,7 @@ module Bontebok
       def initialize(count)
         @numbers = (1..count).to_a
         @children = []
+        @queue = []
       end
 
       def each(&)
@@ -45,6 +46,19 @@ module Bontebok
 
       def of(number)
         @children.select { |child| child.number == number }
+      end
+
+      # These workers wait to be replaced, one after the other. A worker that waits already keeps its place.
+      def queue(*children)
+        @queue |= children
+      end
+
+      # Takes the worker from the queue that must be replaced now, and returns it; nil: none. A worker is replaced when
+      # the previous one has ended. So there is at most one additional process, however many workers wait. Workers that
+      # hang are not queued, and no worker waits for them.
+      def next_in_queue
+        @queue = (@queue & @children).select(&:staying?)
+        @queue.shift if all? { |child| child.staying? || child.hung? }
       end
 
       # True if the worker need not wait for its replacement. A worker that is ready must wait. A worker that is not

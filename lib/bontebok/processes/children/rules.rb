@@ -4,7 +4,6 @@ require_relative "../../system/clock"
 require_relative "../forked_process"
 require_relative "child"
 require_relative "end_notes"
-require_relative "replacement_queue"
 
 module Bontebok
   class Children
@@ -45,7 +44,6 @@ module Bontebok
         @roster = roster
         @pauses = pauses
         @record = record
-        @replacements = ReplacementQueue.new
         @boot = boot
         @grace = grace
         @hijack = hijack + ForkedProcess::KILL_SECONDS
@@ -73,7 +71,7 @@ module Bontebok
       def heard(child, word)
         case word
         when *EndNotes::WORDS then child.blame(word)
-        when :leave then @replacements.add(child.blame(:descriptors))
+        when :leave then @roster.queue(child.blame(:descriptors))
         when :hung, :stuck, :emptied then note_hung(child, word)
         when :waits then child.waits(@hijack)
         when :loaded, :prepared, :ready then note_step(child, word)
@@ -118,7 +116,7 @@ module Bontebok
         return if @stopping
 
         @record.resized
-        @replacements.next(@roster.to_a)&.then { |child| replace(child) }
+        @roster.next_in_queue&.then { |child| replace(child) }
         note_crowd
         @roster.startable.each { |number| yield number if @pauses.over(number) <= Clock.now }
       end
@@ -155,7 +153,7 @@ module Bontebok
       # Replaces the workers one after the other, as if each had asked to leave.
       def renew_slowly
         @pauses.cut_short
-        @replacements.add(*@roster.each { |child| child.blame(:restart) })
+        @roster.queue(*@roster.each { |child| child.blame(:restart) })
       end
 
       # Adds a number: one more worker is started.

@@ -46,11 +46,11 @@ module WorkersMistakes
     "no worker is left to serve while its replacement loads" => [Children::Roster, :dispensable?, ->(_child) { true }],
     "a loading worker serves until its replacement is ready" => [Children::Roster, :dispensable?, ->(_child) { false }],
     "several workers are replaced at the same time" =>
-      [Children::ReplacementQueue, :next, ->(children) { (@waiting &= children.select(&:staying?)).shift }],
+      [Children::Roster, :next_in_queue, -> { (@queue &= select(&:staying?)).shift }],
     "a worker that hangs delays the replacement of the others" =>
-      [Children::ReplacementQueue, :next, lambda do |children|
-        @waiting &= children.select(&:staying?)
-        @waiting.shift if children.all?(&:staying?)
+      [Children::Roster, :next_in_queue, lambda do
+        @queue &= select(&:staying?)
+        @queue.shift if all?(&:staying?)
       end],
     "a former worker leaves when its replacement has loaded" =>
       [Children::Rules, :note_step, lambda do |child, step|
