@@ -4,7 +4,6 @@ require_relative "../sockets/channel"
 require_relative "../system/clock"
 require_relative "../system/fork_guard"
 require_relative "../system/main_thread"
-require_relative "pidfile"
 
 module Bontebok
   # A process that this process has forked: its pid, its Channel, its deadline and its end. Children::Child
@@ -33,7 +32,6 @@ module Bontebok
         Process.fork do
           to_close.each(&:close)
           Channel.disown(except: child_end)
-          Pidfile.disown
           MainThread.unguard { exit(yield(child_end)) }
         end
       end

@@ -41,6 +41,7 @@ module Bontebok
         @lock&.close
         @lock = nil
       end
+      alias close disown
     end
 
     def initialize(path)

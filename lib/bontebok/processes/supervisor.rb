@@ -148,7 +148,7 @@ module Bontebok
 
     # What a forked process must close.
     def descriptors
-      [@events, StartFailure, *@control.descriptors, *@life_line, @deploys, @replacement, *listeners.other]
+      [@events, StartFailure, Pidfile, *@control.descriptors, *@life_line, @deploys, @replacement, *listeners.other]
     end
 
     def connect_parts

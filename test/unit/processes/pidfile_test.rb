@@ -98,7 +98,7 @@ class PidfileTest < Support::TestCase
     @pidfile.write
     Bontebok::Pidfile.keep(@path) do
       assert locked?
-      child = Bontebok::ForkedProcess.fork { sleep }
+      child = Bontebok::ForkedProcess.fork(to_close: [Bontebok::Pidfile]) { sleep }
       Bontebok::Pidfile.disown
       eventually { !locked? }
       child.kill
