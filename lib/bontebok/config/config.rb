@@ -101,7 +101,7 @@ module Bontebok
     # True if the supervisor decides how many workers there are (Supervisor::AutoWorkers).
     def auto_workers? = !@one_process && self[:max_workers] == :auto
 
-    # The processes that a master keeps beside its workers (see Companions): [:jobs] or []. A file for puma has the
+    # The processes that a master keeps beside its workers (see Companion): [:jobs] or []. A file for puma has the
     # plugin solid_queue or not, whatever the variable is.
     def companions
       @companions || (@env[StartAdvice::RailsAdvice::VARIABLE].to_s.strip.empty? ? [] : [:jobs])

@@ -4,7 +4,7 @@ require_relative "../sockets/channel"
 require_relative "../workers/child_loading"
 require_relative "children"
 require_relative "../workers/collector"
-require_relative "companions"
+require_relative "companion"
 require_relative "../system/exit_limit"
 require_relative "../workers/exit_priority"
 require_relative "forked_process"
@@ -84,7 +84,7 @@ module Bontebok
       Collector.new.settle if @release
       @turns = OutOfBandTurns.new([@count, @config.workers].max) if OutOfBand.wanted?(@config)
       @events = SignalQueue.new(*SIGNALS)
-      @companions = Companions.new(@config, @log, to_close: [@events])
+      @companions = companions
       @workers = children
       @progress = progress
       @ends = Children::EndNotes.new(@listeners.worker_links.totals, @generation)
@@ -93,6 +93,13 @@ module Bontebok
     def children
       Children.new(@count, **seconds, log: @log, ended: ->(child) { note_end(child) }) do |number|
         @code.around_fork(number, @events, first: !@progress.loaded?) { fork_worker(number) }
+      end
+    end
+
+    def companions
+      @config.companions.map do |name|
+        Companion.new(name, Companion::Jobs, pause: @config.seconds(:err_respawn_interval), log: @log,
+                                             to_close: [@events])
       end
     end
 
@@ -118,7 +125,7 @@ module Bontebok
 
     def fork_worker(number)
       @turns&.workers = @workers.size
-      ForkedProcess.fork(to_close: [@events, @companions]) do |channel|
+      ForkedProcess.fork(to_close: [@events, *@companions]) do |channel|
         @log.worker = number
         Worker.new(@config, @listeners, number: number, generation: @generation, channel: channel, log: @log,
                                         turns: @turns, life_line: @life_line, on_trial: @progress.trial?,
@@ -141,7 +148,7 @@ module Bontebok
         events.at(@workers)
         events.look { @workers.next_look }
         events.at(@progress)
-        events.at(@companions)
+        @companions.each { |one| events.at(one) }
         events.watch(@workers)
         events.watch { @orphaned ? [] : [@channel] }
         events.hear { @channel.hear.each { |word| obey(word) } unless @orphaned }
@@ -170,21 +177,21 @@ module Bontebok
       end
     end
 
-    def over? = @stopping && @workers.empty? && @companions.empty?
+    def over? = @stopping && @workers.empty? && @companions.all?(&:empty?)
 
     # The generation has taken effect. Companions need the application in this process.
     def serving
-      @companions.serve if @release && !@stopping
+      @companions.each(&:serve) if @release && !@stopping
     end
 
     def kill
       @workers.kill
-      @companions.kill
+      @companions.each(&:kill)
     end
 
     # The workers retire. The application stays loaded.
     def park
-      @companions.stop(:park)
+      @companions.each(&:stop)
       @ends.generation_ends(:park, @workers.size) unless @workers.empty?
       @progress.park
     end
@@ -195,7 +202,7 @@ module Bontebok
       @ends.generation_ends(how, @workers.size) unless @stopping || @progress.failed? || @workers.empty?
       @stopping = true
       @progress.end
-      @companions.stop(how)
+      @companions.each { |one| one.stop(at_once: how == :quit) }
       ExitPriority.deadline = (Deadline.new(@config.seconds(:graceful_timeout)) if how == :retire)
       @listeners.close
       @workers.stop(how)

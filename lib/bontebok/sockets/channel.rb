@@ -36,7 +36,7 @@ module Bontebok
   #                      :more, :fewer    start one more worker, retire one worker
   #                      :kill     kill the workers that are left
   #                      :park     retire the workers, but do not end
-  #                      :serving  the generation has taken effect: companions may run (see Companions)
+  #                      :serving  the generation has taken effect: companions may run (see Companion)
   #                      :announce, :recall    show clients and load balancers that the server will stop, or show it
   #                                no longer
   class Channel

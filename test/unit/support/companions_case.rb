@@ -2,11 +2,19 @@
 
 require "minitest/mock"
 require "bontebok/log/log"
-require "bontebok/processes/companions/companion"
-require "bontebok/processes/companions/process_group"
+require "bontebok/processes/companion"
 
 # For tests of the processes that a master keeps beside its workers. Each is a fake, which waits.
 module CompanionsCase
+  # Stands for Companion::Jobs. groups: those that were started.
+  Work = Struct.new(:seconds, :groups, :behaviour) do
+    def fault = nil
+
+    def start(_)
+      groups << Bontebok::Companion::ProcessGroup.fork("bontebok jobs", seconds: 1) { behaviour.call }
+      groups.last
+    end
+  end
   SECONDS = 5
   PAUSE = 8
   QUIET = -> { sleep }
@@ -50,14 +58,11 @@ module CompanionsCase
   # ready: the behaviour says when it begins.
   def keep(behaviour, ready: false)
     @ready = ready
-    log = Bontebok::Log.new(@writer)
-    @companion = Bontebok::Companions::Companion.new("jobs", pause: PAUSE, seconds: SECONDS, log: log) do
-      @groups << Bontebok::Companions::ProcessGroup.fork("bontebok jobs", seconds: 1) do
-        Thread.new { sleep(0.05) && @say.write("\n") } if ready
-        behaviour.call
-      end
-      @groups.last
-    end
+    work = Work.new(SECONDS, @groups, lambda do
+      Thread.new { sleep(0.05) && @say.write("\n") } if ready
+      behaviour.call
+    end)
+    @companion = Bontebok::Companion.new("jobs", work, pause: PAUSE, log: Bontebok::Log.new(@writer))
   end
 
   def begin_to_run(answer: @ready)

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../support/companions_case"
+require_relative "../support/companions_case"
 
 # Tests a process that a master keeps beside its workers: when it starts, and how it ends.
 # The process is a fake, which waits.
-class CompanionsCompanionTest < Support::TestCase
+class CompanionTest < Support::TestCase
   include CompanionsCase
 
   def test_it_runs_from_the_first_order_to_the_last_one
@@ -79,7 +79,7 @@ class CompanionsCompanionTest < Support::TestCase
     begin_to_run
     @companion.stop
     @companion.stop(at_once: true)
-    pass_time(Bontebok::Companions::Companion::QUIT_SECONDS)
+    pass_time(Bontebok::ForkedProcess::QUIT_SECONDS)
     mind_until { @companion.empty? }
     assert_logged(/ did not end in time: killed$/)
   end
@@ -94,7 +94,7 @@ class CompanionsCompanionTest < Support::TestCase
     refute_predicate @companion, :empty?
     pass_time(SECONDS)
     mind_until { !Support::ProcessTable.entry(forked) }
-    pass_time(Bontebok::Companions::Companion::KILL_SECONDS)
+    pass_time(Bontebok::ForkedProcess::KILL_SECONDS)
     mind_until { @companion.empty? }
   end
 

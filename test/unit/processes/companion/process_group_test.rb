@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../../support/companions_case"
 
 # Tests the processes of a companion: their group, their signals, and that they end with their master.
-class CompanionsProcessGroupTest < Support::TestCase
+class CompanionProcessGroupTest < Support::TestCase
   include CompanionsCase
 
   def test_it_has_a_group_and_the_signals_of_a_new_program
