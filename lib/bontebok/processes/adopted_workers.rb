@@ -103,7 +103,7 @@ module Bontebok
 
     private
 
-    # As in Children::EndNotes, only failures are noted.
+    # As in a master, only failures are noted.
     def count(worker, status)
       totals = @worker_links.totals
       reason, text = worker.fault || describe(worker, status)

@@ -29,6 +29,9 @@ module Bontebok
   # supervisor dies, the workers finish their requests and the master ends.
   class Master
     SIGNALS = %w[TERM QUIT INT HUP CHLD].freeze
+    # Why a generation ends, by the word of the supervisor.
+    ENDS = { drain: "the server stops", quit: "the server stops at once",
+             retire: "another generation or server serves", park: "another generation serves" }.freeze
 
     # generation: the number of this master among the server's masters, from 1. workers: the number of its workers.
     # release: the Release, if the supervisor has loaded its application; nil: the master or each worker loads it.
@@ -87,7 +90,6 @@ module Bontebok
       @companions = companions
       @workers = children
       @progress = progress
-      @ends = Children::EndNotes.new(@listeners.worker_links.totals, @generation)
     end
 
     def children
@@ -109,6 +111,8 @@ module Bontebok
         step == :ready ? @code.attempt(:on_booted) : stop(:retire)
       end
     end
+
+    def totals = @listeners.worker_links.totals
 
     # Called if the supervisor ends before any worker serves.
     def unlink_orphaned
@@ -135,9 +139,16 @@ module Bontebok
 
     def note_end(child)
       @listeners.worker_links.forget(child.pid)
-      @ends.ended(child)
+      reason, text = child.reason_of_end
+      totals.ended(reason, text && "worker #{child.number} g#{@generation} (pid #{child.pid}): #{text}")
       @channel.say(:crashed) if child.staying? && child.reached?(:ready)
       @code.attempt(:after_worker_exit, Hooks::Worker.new(child.number, child.pid), child.status)
+    end
+
+    # One note is for all workers that end as told: notes about failures must stay, and few notes are kept.
+    def note_end_of_generation(word)
+      size = "#{@workers.size} worker#{'s' unless @workers.size == 1}"
+      totals.note(:end, "generation #{@generation} (#{size}) ends: #{ENDS[word]}") unless @workers.empty?
     end
 
     # The loop takes the signals, reads the channel, and then handles the signals. If the supervisor ends a master that
@@ -192,14 +203,14 @@ module Bontebok
     # The workers retire. The application stays loaded.
     def park
       @companions.each(&:stop)
-      @ends.generation_ends(:park, @workers.size) unless @workers.empty?
+      note_end_of_generation(:park)
       @progress.park
     end
 
     # The master closes its copies of the listeners first. Only the workers then have copies, and they accept the queued
     # connections before they close the copies.
     def stop(how)
-      @ends.generation_ends(how, @workers.size) unless @stopping || @progress.failed? || @workers.empty?
+      note_end_of_generation(how) unless @stopping || @progress.failed?
       @stopping = true
       @progress.end
       @companions.each { |one| one.stop(at_once: how == :quit) }

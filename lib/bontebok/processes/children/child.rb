@@ -36,10 +36,28 @@ module Bontebok
         leaving: { waits: :waiting },
         waiting: { waits: :waiting }
       }.freeze
+      # Why a worker must end: a word of the worker (see Channel), or a decision of its parent. The values are the reason
+      # in the totals (TotalNames::ENDS), and the text.
+      CAUSES = {
+        max_requests: ["limit", "max_requests is reached"],
+        max_worker_age: ["limit", "max_worker_age is reached"],
+        max_worker_memory: ["limit", "max_worker_memory is exceeded"],
+        descriptors: ["limit", "no descriptors are left"],
+        signal: ["asked", "a signal has asked it to end"],
+        application: ["application", "the application has ended it"],
+        lost: ["application", "it has closed its channel, or has executed another program"],
+        restart: ["asked", "restart-workers"],
+        fewer: ["asked", "fewer workers are wanted"],
+        request_timeout: ["timeout", "request_timeout: requests hang"],
+        worker_timeout: ["hung", "worker_timeout"],
+        nil => ["asked", nil]
+      }.freeze
+      # The words among them.
+      WORDS = %i[max_requests max_worker_age max_worker_memory signal application].freeze
       # The causes of a worker in which requests hang, or that does not move.
       HANGS = %i[request_timeout worker_timeout].freeze
 
-      # cause: why the worker must end (EndNotes::CAUSES).
+      # cause: why the worker must end; nil: its generation ends, or no cause is known.
       attr_reader :number, :cause
 
       def_delegators :@process, :pid, :channel, :hear, :deaf?, :tell, :check, :ended?, :ending, :status,
@@ -140,7 +158,38 @@ module Bontebok
       # The step that the worker has missed, in the words of the log.
       def omission = "did not #{leaving? ? 'end' : 'become ready'} within #{limit} s"
 
+      # Why the worker has ended, for the totals: a reason and a text, as in CAUSES.
+      def reason_of_end
+        if killed? then reason_of_kill
+        elsif early? then ["failed", "#{ending}, before it was ready"]
+        elsif leaving? && as_told? then CAUSES.fetch(cause)
+        elsif ended_by_user? then ["killed", ending]
+        elsif cause == :application then ["application", "the application has ended it: #{ending}"]
+        else ["crashed", ending]
+        end
+      end
+
       private
+
+      # Its parent has killed it.
+      def reason_of_kill
+        return ["failed", fault] unless reached?(:ready) || hung?
+        return ["late", fault] unless hung? || cause == :lost
+
+        reason, text = CAUSES.fetch(cause)
+        [reason, [hung? ? cause : text, fault].join(": ")]
+      end
+
+      # Nobody has told it to end, and it was not ready. One that was lost has run on without a channel.
+      def early?
+        !reached?(:ready) && (!leaving? || cause == :lost)
+      end
+
+      # The status is unknown if other code has reaped it. One that was told to end while it loaded cannot end with
+      # status 0.
+      def as_told?
+        status.nil? || status.success? || !reached?(:loaded)
+      end
 
       # Returns nil if the event changes nothing.
       def move(event)

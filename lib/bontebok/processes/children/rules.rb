@@ -3,7 +3,6 @@
 require_relative "../../system/clock"
 require_relative "../forked_process"
 require_relative "child"
-require_relative "end_notes"
 
 module Bontebok
   class Children
@@ -70,7 +69,7 @@ module Bontebok
       # The worker has said the word (a message of Channel).
       def heard(child, word)
         case word
-        when *EndNotes::WORDS then child.blame(word)
+        when *Child::WORDS then child.blame(word)
         when :leave then @roster.queue(child.blame(:descriptors))
         when :hung, :stuck, :emptied then note_hung(child, word)
         when :waits then child.waits(@hijack)
