@@ -65,20 +65,11 @@ module Bontebok
     # The last words of a worker that has ended are heard before its end counts.
     def hear_and_reap
       @roster.reject(&:ended?).each(&:check)
-      @roster.audible.each { |child| hear(child) }
+      @roster.audible.each { |child| child.hear.each { |word| @rules.heard(child, word) } }
       @roster.select(&:ended?).each do |child|
         child.channel.close
         @rules.ended(child)
         @ended.call(child)
-      end
-    end
-
-    # If the worker has ended, all of its words are read.
-    def hear(child)
-      loop do
-        words = child.hear
-        words.each { |word| @rules.heard(child, word) }
-        break unless child.ended? && words.size == Channel::MOST
       end
     end
 

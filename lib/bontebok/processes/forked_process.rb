@@ -97,9 +97,11 @@ module Bontebok
       signal(:TERM) if @loading
     end
 
-    # Returns the words that have arrived. If the channel has closed, #deaf? is true from now on.
+    # Returns the words that have arrived; of a process that has ended, all of its words. If the channel has closed,
+    # #deaf? is true from now on.
     def hear
-      words = channel.hear
+      words = last = channel.hear
+      words += last = channel.hear while ended? && last.size == Channel::MOST
       @lost_at = Clock.now + MOMENT if words.delete(:closed)
       words
     end

@@ -64,7 +64,7 @@ module Bontebok
 
       @trial -= 1 if word == :fewer && @trial > 1
       @workers.public_send(word)
-      @whole &&= word != :more # the supervisor awaits :whole, also if :fewer follows at once
+      @steps |= [:whole] if word == :more # the supervisor awaits it, also if :fewer follows at once
     end
 
     # The workers retire. The application stays loaded.
@@ -77,7 +77,6 @@ module Bontebok
     def begin_again
       @workers.resume
       @parked = @went = @waits = false
-      @whole = nil
       @steps = STEPS.dup
       begin_trial
     end
@@ -89,20 +88,20 @@ module Bontebok
 
     private
 
-    # Failed workers do not delay :loaded and :ready, but the generation is not whole without them. Says :whole again
-    # when further workers were started and are ready.
+    # Failed workers do not delay :loaded and :ready, but the generation is not whole without them. A generation that is
+    # not whole any more says :whole again.
     def tell
       return tell_end if @ends
 
       number = @workers.hopeless if @on_trial
       return fail("worker #{number} has ended before it was ready, twice in a row") if number
 
+      @steps << :whole if @steps.empty? && !@workers.whole?
       while (step = @steps.first) && settled?(step)
         return fail("no worker became ready") unless step == :whole || @workers.any?(step)
 
         say(@steps.shift)
       end
-      say(:whole) if @steps.empty? && whole_again?
     end
 
     # Says once that all workers only wait for hijacked connections, so that the supervisor gives the master more time.
@@ -115,13 +114,6 @@ module Bontebok
 
     def settled?(step)
       step == :whole ? @workers.whole? : @workers.settled?(step)
-    end
-
-    # Returns whether the generation is whole again.
-    def whole_again?
-      former = @whole
-      @whole = @workers.whole?
-      @whole && former == false
     end
 
     def say(step)

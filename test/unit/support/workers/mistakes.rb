@@ -74,7 +74,11 @@ module WorkersMistakes
     "a worker that does not move lives on" =>
       [Children::Rules, :stalled, ->(_pid, _reason) {}],
     "the last words of a worker are not read" =>
-      [Children, :hear, ->(child) { child.hear.each { |word| @rules.heard(child, word) } unless child.ended? }],
+      [Bontebok::ForkedProcess, :hear, lambda do
+        words = channel.hear
+        @lost_at = Bontebok::Clock.now + 1 if words.delete(:closed)
+        ended? ? [] : words
+      end],
     "a rejected fork counts as a failure" =>
       [Children::Rules, :refused, ->(number, _) { @pauses.failed(number, fault: true) }],
     "a rejected fork is tried again at once" => [Children::Pauses, :refused, -> { @refused = true }],
