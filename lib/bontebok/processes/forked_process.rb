@@ -68,9 +68,7 @@ module Bontebok
       @deadline = nil
     end
 
-    def overdue?
-      !@deadline.nil? && @deadline <= Clock.now
-    end
+    def overdue? = !@deadline.nil? && @deadline <= Clock.now
 
     # Sends the word now, or when the process has loaded the application. While it loads, any word would end it
     # (ChildLoading).
@@ -106,17 +104,13 @@ module Bontebok
       words
     end
 
-    def deaf?
-      !@lost_at.nil?
-    end
+    def deaf? = !@lost_at.nil?
 
     # The time at which a process without a channel counts as lost, unless it was told to end; nil: the channel is open.
     # A lost process still runs, but has called exec or closed its channel.
     attr_reader :lost_at
 
-    def lost?
-      !@lost_at.nil? && @lost_at <= Clock.now
-    end
+    def lost? = !@lost_at.nil? && @lost_at <= Clock.now
 
     # Reaps this process if it has ended. Does not reap other processes. In a master, the application may have reaped
     # the process already.
@@ -133,9 +127,7 @@ module Bontebok
       @ending = ForkedProcess.ending(status)
     end
 
-    def ended?
-      !ending.nil?
-    end
+    def ended? = !ending.nil?
 
     # A killed process has no deadline.
     def kill(fault = nil)
@@ -145,9 +137,7 @@ module Bontebok
       @deadline = nil
     end
 
-    def killed?
-      !@killed.nil?
-    end
+    def killed? = !@killed.nil?
 
     # True if a signal has ended the process that users send, and that its parent has not sent.
     def ended_by_user?

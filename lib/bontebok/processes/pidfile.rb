@@ -83,7 +83,9 @@ module Bontebok
     # after the other, because each of them would find no running server.
     def prepare
       DirectoryLock.hold(File.dirname(@path)) do
-        check_owner(number)
+        owner = number
+        raise StartError, "#{@path} has the pid of a running server: #{owner}" if lives?(owner)
+
         write_temporary
         yield
       ensure
@@ -91,10 +93,6 @@ module Bontebok
       end
     rescue SystemCallError => e
       raise StartError, "cannot write the file #{@path}: #{ErrorText.of(e, temporary)}"
-    end
-
-    def check_owner(owner)
-      raise StartError, "#{@path} has the pid of a running server: #{owner}" if lives?(owner)
     end
 
     # EXCL: the file must be new. In a directory where other users may write, one of them could have put a link there.
@@ -109,9 +107,7 @@ module Bontebok
       nil # mostly: there is no such file
     end
 
-    def temporary
-      "#{@path}.#{Process.pid}"
-    end
+    def temporary = "#{@path}.#{Process.pid}"
 
     # NONBLOCK: the path may be a pipe without a writer.
     def open(&)

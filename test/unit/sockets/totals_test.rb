@@ -33,6 +33,11 @@ class TotalsTest < Support::TestCase
     assert_equal 3, counted(@totals)
   end
 
+  def test_an_unknown_reason_is_a_mistake
+    assert_raises(KeyError) { @totals.ended("unknown", "text") }
+    assert_raises(KeyError) { @totals.deployed("unknown", "text") }
+  end
+
   def test_a_command_does_not_inherit_the_descriptor
     assert_equal([true], @totals.descriptors.map(&:close_on_exec?))
   end

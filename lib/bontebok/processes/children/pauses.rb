@@ -28,9 +28,7 @@ module Bontebok
         @refused = false
       end
 
-      def over(number)
-        [@until[number], @next_start].max
-      end
+      def over(number) = [@until[number], @next_start].max
 
       def started
         @refused = false
@@ -42,19 +40,13 @@ module Bontebok
         @next_start = Clock.now + [@pause, LEAST].max
       end
 
-      def refused?
-        @refused
-      end
+      def refused? = @refused
 
       # True if the number's last start has failed.
-      def failing?(number)
-        @failures[number].positive?
-      end
+      def failing?(number) = @failures[number].positive?
 
       # How many of the number's starts in a row have failed by a fault of the child.
-      def faults(number)
-        @faults[number]
-      end
+      def faults(number) = @faults[number]
 
       # Called if a start has failed. The pause doubles with each failure in a row. fault: the child is the cause.
       def failed(number, fault: false)

@@ -16,13 +16,9 @@ module Bontebok
         @queue = []
       end
 
-      def each(&)
-        @children.each(&)
-      end
+      def each(&) = @children.each(&)
 
-      def empty?
-        @children.empty?
-      end
+      def empty? = @children.empty?
 
       # How many workers there must be.
       def size = @numbers.size
@@ -44,9 +40,7 @@ module Bontebok
         @numbers.pop if @numbers.size > 1
       end
 
-      def of(number)
-        @children.select { |child| child.number == number }
-      end
+      def of(number) = @children.select { |child| child.number == number }
 
       # These workers wait to be replaced, one after the other. A worker that waits already keeps its place.
       def queue(*children)
@@ -71,9 +65,7 @@ module Bontebok
       end
 
       # The numbers without a worker that stays.
-      def missing
-        @numbers.select { |number| of(number).none?(&:staying?) }
-      end
+      def missing = @numbers.select { |number| of(number).none?(&:staying?) }
 
       # The missing numbers that may get a new worker. A number with a worker that hangs gets a new worker only while
       # the count of all workers is less than twice the count of numbers. A worker that only waits for hijacked
@@ -95,29 +87,19 @@ module Bontebok
       end
 
       # True if the number has no worker, or only workers that leave.
-      def vacant?(number)
-        of(number).all?(&:leaving?)
-      end
+      def vacant?(number) = of(number).all?(&:leaving?)
 
       # True if every number has a worker that has reached the step and is not leaving.
-      def whole?(step = :ready)
-        @numbers.all? { |number| reached?(step, of(number)) }
-      end
+      def whole?(step = :ready) = @numbers.all? { |number| reached?(step, of(number)) }
 
       # True if one of the workers has reached the step and is not leaving.
-      def reached?(step, children = @children)
-        children.any? { |child| child.reached?(step) && !child.leaving? }
-      end
+      def reached?(step, children = @children) = children.any? { |child| child.reached?(step) && !child.leaving? }
 
       # True if all workers only wait for hijacked connections and streams.
-      def waiting?
-        !empty? && all?(&:waiting?)
-      end
+      def waiting? = !empty? && all?(&:waiting?)
 
       # The workers with an open channel.
-      def audible
-        reject(&:deaf?)
-      end
+      def audible = reject(&:deaf?)
     end
   end
 end

@@ -10,7 +10,7 @@ require_relative "../life_line"
 
 module Bontebok
   class Companion
-    # A forked process with a process group of its own, and the processes that it forks. Used by Companion and its work. They end
+    # A forked process with a process group of its own, and the processes that it forks. Used by Companion. They end
     # with the process that has forked the first one, also if that one is killed (Core.end_with).
     class ProcessGroup
       # A process that the leader forks may get TERM before it has handlers of its own. The leader's handlers, which it

@@ -12,7 +12,7 @@ class ChildEndsTest < Support::TestCase
   def test_a_worker_that_ends_by_itself
     assert_end "crashed", "exit status 1", [:exit, 1]
     assert_end "crashed", "exit status 0", [:exit, 0]
-    assert_end "killed", "killed by SIGKILL", [:die, :KILL]
+    assert_end "killed", "killed by SIGKILL", %i[die KILL]
     assert_end "failed", "exit status 1, before it was ready", [:exit, 1], step: :loaded
     assert_end "crashed", "exit status 1", [:exit, 1], told: true
   end
@@ -44,13 +44,13 @@ class ChildEndsTest < Support::TestCase
     assert_end "application", "#{text}: did not end within 30 s",
                [:kill, "did not end within 30 s"], cause: :lost, told: true
     assert_end "failed", "exit status 0, before it was ready", [:exit, 0], cause: :lost, told: true, step: :started
-    assert_end "crashed", "killed by SIGSEGV", [:die, :SEGV], cause: :lost, told: true
+    assert_end "crashed", "killed by SIGSEGV", %i[die SEGV], cause: :lost, told: true
   end
 
   def test_what_was_asked_for
     assert_end "asked", "restart-workers", [:exit, 0], cause: :restart, told: true
     assert_end "asked", "fewer workers are wanted", [:vanish], cause: :fewer, told: true
-    assert_end "asked", "restart-workers", [:die, :TERM], cause: :restart, told: true, step: :started
+    assert_end "asked", "restart-workers", %i[die TERM], cause: :restart, told: true, step: :started
     assert_end "asked", nil, [:exit, 0], told: true
   end
 
