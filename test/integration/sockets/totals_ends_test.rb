@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../support/control_case"
 
 # What the totals say when all workers of a generation end.
-class ProcessEndsTest < Support::TestCase
+class TotalsEndsTest < Support::TestCase
   include ControlCase
 
   def test_a_generation_that_ends_has_one_note
