@@ -8,8 +8,8 @@ require_relative "forked_process"
 module Bontebok
   # A process that a master keeps beside its workers, if the configuration wants it (Config#companions): it serves
   # nothing, and is not on the scoreboard. It runs while the generation serves: from the word :serving of the supervisor
-  # until the master is told to end or to stay loaded without workers. So two generations have it together only while
-  # the former one's ends. The application must be loaded in the master. The drawing and TABLE are the same:
+  # until the master is told to end or to stay loaded without workers. So the companions of two generations run together
+  # only while the former one ends. The application must be loaded in the master. The drawing and TABLE are the same:
   #
   #   IDLE --start--> RUNNING --leave, hurry--> LEAVING --kill--> KILLED
   #    ^                                          |                 |

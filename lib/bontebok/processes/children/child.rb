@@ -6,7 +6,7 @@ require_relative "../../system/clock"
 module Bontebok
   class Children
     # A worker, as its master sees it. Rules decides what the worker must do. This object says it to the worker's
-    # process (a ForkedProcess), and knows two things about the worker. The first is what the worker has done (STEPS):
+    # process (a ForkedProcess), and knows three things about the worker. The first is what the worker has done (STEPS):
     #
     #   :started --loaded--> :loaded --prepared--> :prepared --serve--> :told --ready--> :ready
     #
@@ -25,7 +25,7 @@ module Bontebok
     #
     # A worker that leaves continues with its steps until it reads that it must end. In each place, it may be killed and
     # may end (see ForkedProcess). It has a deadline while it boots and while it leaves. It has none while it waits for
-    # :go or :serve (see Channel), while it serves, and after it was killed.
+    # :go or :serve (see Channel), while it serves, and after it was killed. The third thing is why it ends (CAUSES).
     class Child
       extend Forwardable
 
