@@ -78,8 +78,10 @@ class ControlTest < Support::TestCase
     assert_match(/another deploy has replaced this one/, first.output.text)
     release(4, "config.ru" => "File.read('#{temp_dir}/gate')")
     assert_command 1, /did not get all of its workers ready within 3\.0 s/, "deploy", "--wait"
-    counts = TotalsReader.new(server.pid).look
-    assert_equal([1, 1, 1], %w[superseded succeeded failed].map { |result| counts["deploy #{result}"] })
+    totals = TotalsReader.new(server.pid)
+    assert_equal([1, 1, 1], totals.look.values_at(*%w[superseded succeeded failed].map { |result| "deploy #{result}" }))
+    note = "generation 1 (2 workers) ends: another generation or server serves"
+    assert(eventually(seen: -> { totals.notes(:end) }) { totals.notes(:end).one?(note) })
   end
 
   def test_commands_at_the_moment_of_a_deploy
