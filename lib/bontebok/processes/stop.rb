@@ -2,7 +2,7 @@
 
 require_relative "../sockets/departure"
 require_relative "../sockets/passed_variable"
-require_relative "stop/drain_delay"
+require_relative "../system/clock"
 
 module Bontebok
   # The way of a server to its end. Used by Supervisor and SingleProcess, whose Loop calls #tick.
@@ -10,7 +10,8 @@ module Bontebok
   #   serves --#begin--> drain_delay --> #leave: the addresses are left to other servers (Departure) --> #end
   #
   # In all of these states but the last, the workers serve, signals are handled as usual, and workers that end are
-  # replaced. Also the command `drain`, which only shows clients and load balancers that the server will stop.
+  # replaced. During drain_delay, clients and load balancers see that the server will stop. Also the command `drain`,
+  # which only shows this.
   class Stop
     TEXT = "the server stops"
     # Environment variable that a process with `-w 0` sets for the program that it executes in its place: the command
@@ -36,13 +37,13 @@ module Bontebok
       @drains = drains
       @announce = announce
       @stop = stop
-      @delay = DrainDelay.new(effective, ->(drains) { announce(drains) }, log: log) { leave }
+      @signaled = false
       commands.answer("stop") { |request, client| obey_stop(request, client, commands) }
       commands.answer("drain", "resume") { |request, client| obey_drain(request["command"] == "drain", client) }
     end
 
     # True if the server was told to stop.
-    def begun? = ends? || leaves? || @delay.begun?
+    def begun? = ends? || leaves? || @signaled
 
     # True if the addresses are left, or were left.
     def leaves? = !@departure.nil?
@@ -62,7 +63,7 @@ module Bontebok
     def drains? = @drains
 
     # True if clients and load balancers see that the server will stop.
-    def announced? = @drains || @delay.begun?
+    def announced? = @drains || @signaled
 
     # Shows clients and load balancers that the server will stop (true), or shows it no longer (false).
     def announce(drains = @drains)
@@ -70,15 +71,28 @@ module Bontebok
       @announce.call(drains)
     end
 
-    # Called with each signal for a graceful stop. ready: the server serves.
-    def begin(ready:) = (@delay.begin(ready: ready) unless ends?)
+    # Called with each signal for a graceful stop. A second signal ends drain_delay. ready: false: the server does not
+    # serve yet, and stops at once.
+    def begin(ready:)
+      return if ends?
+      return end_delay if @signaled || !ready
+
+      @signaled = true
+      seconds = @effective.config.seconds(:drain_delay)
+      return end_delay if seconds.zero?
+
+      announce(true)
+      @delayed_until = Clock.now + seconds
+      @log.info("draining: stops in #{seconds} s")
+    end
 
     # Leaves out drain_delay, because the developer may start the next server in another terminal.
     def skip_delay(reason)
       return if ends? || leaves?
 
       @log.info(reason)
-      @delay.skip
+      @signaled = true
+      end_delay
     end
 
     # Begins to leave the addresses to other servers (reuse_port, start_server). failed: see #failed?. The service
@@ -94,12 +108,12 @@ module Bontebok
     end
 
     def tick
-      @delay.tick
+      end_delay if @delayed_until && Clock.now >= @delayed_until
       @stop.call(@departure.how) if leaving? && @report.released? && @departure.over?
     end
 
     # The time of the next #tick; nil: it need not be called.
-    def deadline = [@delay.deadline, (@departure.deadline if leaving?)].compact.min
+    def deadline = [@delayed_until, (@departure.deadline if leaving?)].compact.min
 
     # Called when the workers are told to end. If another server continues, it gets the idle connections. Otherwise
     # their clients are told to close them.
@@ -118,6 +132,11 @@ module Bontebok
     def listeners = @effective.listeners
 
     def leaving? = leaves? && !ends?
+
+    def end_delay
+      @delayed_until = nil
+      leave
+    end
 
     def obey_stop(request, client, commands)
       request["wait"] ? client.say(TEXT) : client.finish(0, TEXT)

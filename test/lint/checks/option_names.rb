@@ -16,7 +16,7 @@ module Lint
     STRING = /"(?:[^"\\]|\\.)*"/
     COMMENT = %r{\A\s*(?:#(?!define)|/?\*).*}
     # Classes, which comments may name.
-    CLASSES = %w[ConfigFile DrainDelay RequestTimeout RestartFile SocketOwner SpoolDir].freeze
+    CLASSES = %w[ConfigFile RequestTimeout RestartFile SocketOwner SpoolDir].freeze
 
     def initialize(root)
       @root = root

@@ -2,7 +2,7 @@
 
 require "minitest/mock"
 require "test_helper"
-require_relative "../../support/log_case"
+require_relative "../support/log_case"
 require "bontebok/processes/commands"
 require "bontebok/processes/effective"
 require "bontebok/processes/stop"
@@ -71,10 +71,25 @@ class StopTest < Support::TestCase
     stop = make(delay: 5)
     at(0) { stop.begin(ready: true) }
     assert_equal [[true, false, false], 105.0, true], [state(stop), stop.deadline, stop.announced?]
-    at(4) { stop.tick }
+    assert_equal [[true], ["draining: stops in 5 s"]], [@announced, text_of(written)]
+    at(4.9) { stop.tick }
     refute_predicate stop, :leaves?
     at(5) { stop.tick }
-    assert_equal [:retire], @stopped
+    assert_equal [[:retire], 1], [@stopped, @report.ticks]
+  end
+
+  def test_a_second_signal_ends_the_delay
+    stop = make(delay: 5)
+    2.times { at(0) { stop.begin(ready: true) } }
+    assert_equal [true, 1], [stop.leaves?, @report.ticks]
+    at(6) { stop.tick }
+    assert_equal [[:retire], 1], [@stopped, @report.ticks]
+  end
+
+  def test_a_server_that_is_not_ready_has_no_delay
+    stop = make(delay: 5)
+    stop.begin(ready: false)
+    assert_equal [true, false, []], [stop.leaves?, stop.announced?, @announced]
   end
 
   # INT, or a deploy that was canceled, has told the workers to end. Nobody waits for the delay.
@@ -85,11 +100,18 @@ class StopTest < Support::TestCase
     assert_nil stop.deadline
   end
 
-  def test_a_closed_terminal_leaves_out_the_delay
+  def test_a_closed_terminal_leaves_out_the_delay_or_the_rest_of_it
     stop = make(delay: 5)
     stop.skip_delay("the terminal is closed")
     assert_equal ["the terminal is closed"], text_of(written)
-    assert_equal [true, true, false], state(stop)
+    stop.begin(ready: true)
+    assert_equal [[true, true, false], []], [state(stop), @announced]
+    stop = make(delay: 5)
+    at(0) { stop.begin(ready: true) }
+    stop.skip_delay("the terminal is closed")
+    assert_equal [true, nil], [stop.leaves?, stop.deadline]
+    at(6) { stop.tick }
+    assert_equal [:retire], @stopped
   end
 
   # If the workers closed their listeners before, connections would be lost.
