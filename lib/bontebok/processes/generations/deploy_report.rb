@@ -10,6 +10,8 @@ module Bontebok
     BYTES = 4096
     # Reads per call. The supervisor has other work, even if the master never stops writing.
     MOST = 16
+    # Bytes in which FirstError is looked for.
+    KEPT = 16 * 1024
     # Exit statuses of the command, and the names of these results (TotalNames::DEPLOYS).
     FAILURES = { 4 => "canary_bad", 5 => "canary_few" }.freeze
     private_constant :FAILURES
@@ -23,7 +25,7 @@ module Bontebok
       @kind = kind
       @reader = reader
       @clients = clients
-      @error = FirstError.new
+      @written = +""
       @copies = true
     end
 
@@ -51,7 +53,7 @@ module Bontebok
         return close_and_finish if text.nil?
 
         @log.copy(text) if @copies
-        @error.add(text)
+        @written << text.byteslice(0, KEPT - @written.bytesize) if @written.bytesize < KEPT
         @clients.each { |client| client.tell(text) }
       end
     end
@@ -106,7 +108,7 @@ module Bontebok
 
     # The master's own error says more than that the master has ended.
     def note_failed
-      note_failure(FAILURES.fetch(@status, "failed"), "failed: #{(@error.line unless @status) || @failed}")
+      note_failure(FAILURES.fetch(@status, "failed"), "failed: #{(FirstError.in(@written) unless @status) || @failed}")
     end
 
     # A deploy can report several failures: only the first one counts.

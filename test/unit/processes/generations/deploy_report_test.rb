@@ -50,6 +50,12 @@ class DeployReportTest < Support::TestCase
     assert_equal [1, ENDED], @client.finish_with
   end
 
+  # The master may write without an end.
+  def test_the_error_is_looked_for_in_the_first_bytes
+    report("#{"\n" * Bontebok::DeployReport::KEPT}an error").fail(ENDED)
+    assert_deploys({ "failed" => 1 }, "generation 2 failed: #{ENDED}")
+  end
+
   def test_a_deploy_that_another_one_replaces
     one = report
     one.supersede(REPLACED)

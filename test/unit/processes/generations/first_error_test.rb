@@ -16,15 +16,12 @@ class FirstErrorTest < Support::TestCase
     '{"level":"error","message":"failed","exception":{"message":{"a":1}}}' => "failed",
     "\n2026-11-29T20:11:59.7Z info 1 - g2 x\n/bin/ruby: no such file\nmore\n" => "/bin/ruby: no such file",
     "\xFF\xFE" => "??",
-    "" => nil,
-    "x" * 100_000 => "x" * Bontebok::FirstError::MOST
+    "" => nil
   }.freeze
 
   CASES.each do |text, line|
     define_method("test_the_first_error_of_#{text.dump[0, 100]}") do
-      error = Bontebok::FirstError.new
-      text.b.scan(/.{1,1000}/m) { |part| error.add(part) }
-      assert_equal [line], [error.line]
+      assert_equal [line], [Bontebok::FirstError.in(text.b)]
     end
   end
 end
