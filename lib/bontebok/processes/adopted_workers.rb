@@ -26,11 +26,13 @@ module Bontebok
     private_constant :Worker
 
     # worker_links: the WorkerLinks, which lists the workers on the scoreboard. config: for the times, see #configure.
-    # forked: called with a pid, returns whether the supervisor has forked this process itself.
-    def initialize(worker_links, config, log:, forked: proc { false })
+    # forked: called with a pid, returns whether the supervisor has forked this process itself. The block returns how
+    # many of the workers may serve.
+    def initialize(worker_links, config, log:, forked: proc { false }, &most)
       @worker_links = worker_links
       @log = log
       @forked = forked
+      @most = most
       @workers = []
       configure(config)
     end
@@ -61,10 +63,11 @@ module Bontebok
       @workers.each { |worker| retire(worker) if leaving.include?(worker.pid) && !worker.told }
     end
 
-    # Lets the first `most` workers serve, and retires the others. Without a limit, masters that die again and again
-    # would fill the memory with workers.
-    def keep(most)
-      @workers.reject(&:told).drop(most).each { |worker| retire(worker) }
+    # Kills workers that did not end in time or hang. Retires those that may not serve: without a limit, masters that
+    # die again and again would fill the memory with workers.
+    def tick
+      kill_late_ones
+      @workers.reject(&:told).drop(@most.call).each { |worker| retire(worker) } unless @stop
     end
 
     # Tells all workers to end. how: :drain, :retire, :quit or :kill_children.
@@ -77,16 +80,9 @@ module Bontebok
       @workers.each { |worker| signal(worker, "HUP") }
     end
 
-    # The time at which #kill_late_ones must be called; nil: it need not be called.
+    # The time of the next #tick; nil: it need not be called.
     def deadline
       [*@workers.filter_map(&:deadline), (@stalled&.time unless empty?)].compact.min
-    end
-
-    # Kills the workers that did not end in time, and the workers that hang.
-    def kill_late_ones
-      late_ones.each { |worker| kill(worker, "late", "did not end in time") }
-      stalled = empty? || @stalled.nil? ? {} : @stalled.look
-      @workers.each { |worker| kill(worker, "hung", stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
 
     # Called when the supervisor has reaped any process. A worker that dies with its master was not adopted yet.
@@ -126,6 +122,12 @@ module Bontebok
       !status
     rescue Errno::ECHILD
       false
+    end
+
+    def kill_late_ones
+      late_ones.each { |worker| kill(worker, "late", "did not end in time") }
+      stalled = empty? || @stalled.nil? ? {} : @stalled.look
+      @workers.each { |worker| kill(worker, "hung", stalled[worker.pid]) if stalled.key?(worker.pid) }
     end
 
     def late_ones

@@ -3,6 +3,7 @@
 require_relative "../start_error"
 require_relative "../system/exit_fence"
 require_relative "../system/proc/stat_line"
+require_relative "../version"
 require_relative "generations/deploy_report"
 require_relative "forked_process"
 require_relative "generations"
@@ -16,7 +17,6 @@ module Bontebok
   # Generations tells this object each event.
   class Deploys
     REPLACED = "another deploy has replaced this one"
-    LOADED = "rackup or `rails server` has loaded the application: restart the server"
     # The order of the next deploy. clients: ControlClients that wait for its end. canary: the Canary, or nil.
     Order = Struct.new(:clients, :canary)
     private_constant :Order
@@ -25,21 +25,28 @@ module Bontebok
     attr_reader :serving, :number
     attr_accessor :generations
 
-    # serving: the Setup. number: of the last generation. release, life_line: see Master. These blocks belong to the
-    # supervisor: descriptors returns what a forked process must close; announces returns whether clients are told that
-    # the server will stop; effect is called with a Generation that has taken effect; ended, when a master has ended.
-    # control: returns the path of the control socket, or nil.
-    def initialize(serving, number, log:, release:, life_line:, descriptors:, announces:, effect:, ended:, control:)
+    # serving: the Setup. number: of the last generation. release, life_line: see Master. adopted: the AdoptedWorkers.
+    # descriptors: returns what a forked master must close. The block is called with a Generation that has taken effect.
+    def initialize(serving, number, adopted, control:, stop:, log:, release:, life_line:, descriptors:, &effect)
       @serving = serving
       @number = number
+      @adopted = adopted
+      @control = control
+      @stop = stop
       @log = log
       @release = release
       @life_line = life_line
       @descriptors = descriptors
-      @announces = announces
       @effect = effect
-      @ended = ended
-      @control = control
+    end
+
+    # True if rackup has loaded the application: nothing is deployed.
+    def loaded? = !@release.nil?
+
+    # True if the workers of the master that serves can be on a scoreboard of their own (see Successor).
+    def separate?
+      serving.version != VERSION ||
+        (serving.number > 1 && !loaded? && serving.listeners.worker_links.descriptors.empty?)
     end
 
     # --- commands ---
@@ -84,7 +91,7 @@ module Bontebok
 
     def start
       setup = Generation::Setup.new(@number += 1)
-      @number == 1 || @release ? fork_master(setup) : execute_master(setup)
+      @number == 1 || loaded? ? fork_master(setup) : execute_master(setup)
     end
 
     # Called when a master has loaded the application. Returns whether its listeners listen.
@@ -92,7 +99,7 @@ module Bontebok
       raise StartError, "the new master has sent no configuration" unless generation.setup.listeners
 
       generation.setup.listeners.listen if generation.start
-      generation.tell(@announces.call ? :announce : :recall)
+      generation.tell(@stop.announced? ? :announce : :recall)
       true
     rescue StartError => e
       @log.error(e.message)
@@ -137,7 +144,7 @@ module Bontebok
         fail_now(generation, "#{report.master} has ended: #{generation.ending}")
         close_one(generation)
       end
-      @ended.call
+      @adopted.take
     end
 
     # --- the loop ---
@@ -153,11 +160,6 @@ module Bontebok
         one.report.take
         answer(one) if one.start&.asked?
       end
-    end
-
-    # Called in a forked process, too.
-    def close
-      with_report { |one| close_one(one) }
     end
 
     private
@@ -185,7 +187,7 @@ module Bontebok
 
     # A signal and a touched file give no answer.
     def point_to_command
-      path = @control.call
+      path = @control.path
       @log.info("`bontebok deploy --wait --control #{path}` also prints the error") if path
     end
 
@@ -206,7 +208,7 @@ module Bontebok
     def fork_master(setup)
       setup.version, setup.config, setup.listeners = serving.to_a.drop(1)
       process = ForkedProcess.fork(to_close: @descriptors.call) do |channel|
-        ExitFence.put if @release
+        ExitFence.put if loaded?
         @log.generation = setup.number
         Master.new(setup.config, setup.listeners, generation: setup.number, workers: generations.workers,
                                                   channel: channel, log: @log, release: @release,
@@ -217,7 +219,7 @@ module Bontebok
 
     # The clients that have asked for a deploy wait for this master.
     def execute_master(setup)
-      start = StartOfMaster.execute(serving.config.account, @order&.canary, @log, to_close: @descriptors.call)
+      start = StartOfMaster.execute(serving.config.account, @order&.canary, @log)
       Generation.new(setup, start.process).tap do |generation|
         generation.start = start
         generation.ordered = !@order.nil?
@@ -231,8 +233,7 @@ module Bontebok
     def answer(generation)
       on_trial = generations.whole?
       answered = generation.start.answer(generation.setup, serving, life_line: @life_line) do
-        rollout = rollout_of(generation, on_trial)
-        generation.rollout = rollout
+        rollout = generation.rollout = rollout_of(generation, on_trial)
         generation.told = rollout.first
         { workers: rollout.first, trial: on_trial ? rollout.count(generations.workers) : 0,
           canary: !generation.start.canary.nil? }

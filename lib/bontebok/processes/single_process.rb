@@ -11,7 +11,6 @@ require_relative "single_process/load_watch"
 require_relative "single_process/process_exit"
 require_relative "single_process/serving"
 require_relative "start_lines"
-require_relative "state_report"
 require_relative "stop"
 require_relative "../config/hooks"
 require_relative "../log/log_files"
@@ -70,12 +69,14 @@ module Bontebok
       @commands = Commands.new(@log)
       parts = { commands: @commands, log: @log }
       arrivals = Arrivals.new(@log)
-      @deploy = InPlaceDeploy.new(@effective, @service, log: @log)
-      @report = StateReport.new(@service, @effective) { describe }
-      @stop = Stop.new(@effective, **parts, arrivals: arrivals, report: @report,
+      @service.connect(@effective) { describe }
+      @stop = Stop.new(@effective, **parts, arrivals: arrivals, service: @service,
                                             drains: Stop.drains?(ENV)) { |how| drain(how) }
-      @control = Control.new(@effective, **parts, arrivals: arrivals, stop: @stop) { show }
-      @hang_up = HangUp.new(@effective, **parts, stop: @stop, again: -> { @events.push("HUP") }) { reopen }
+      parts[:stop] = @stop
+      @control = Control.new(@effective, **parts, arrivals: arrivals) { show }
+      @hang_up = HangUp.new(@effective, **parts, again: -> { @events.push("HUP") }) { reopen }
+      @deploy = InPlaceDeploy.new(@effective, **parts, control: @control, service: @service,
+                                                       ready: -> { !@serving.nil? }) { @serving.finish(:retire) }
       @exit = ProcessExit.new(@config, @stop, @deploy, log: @log) { unlink }
       obey_users
     end
@@ -114,7 +115,6 @@ module Bontebok
       @commands.on("TERM", "QUIT") { @deploy.under_way? ? cancel_deploy : @stop.begin(ready: !@serving.nil?) }
       @commands.on("INT") { stop_at_once }
       @commands.on("USR1") { reopen }
-      @deploy.connect(@commands, @stop, @control, ready: -> { !@serving.nil? }) { @serving.finish(:retire) }
       @commands.answer("reopen") do |_, client|
         reopen
         client.finish(0, "the log files are opened again")
@@ -122,7 +122,7 @@ module Bontebok
     end
 
     def load_release
-      watch = LoadWatch.new(@events, SIGNALS, @commands, @hang_up, @report) { end_while_loading }
+      watch = LoadWatch.new(@events, SIGNALS, @commands, @hang_up, @service) { end_while_loading }
       watch.run { Release.load(@config, @log) }
     end
 
@@ -166,7 +166,7 @@ module Bontebok
     def loop_of_events
       Loop.new(@events) { |exception| @lanes.process.interrupted(exception) }.tap do |events|
         @serving.connect(events, late: -> { give_up })
-        [@stop, @report].each { |part| events.at(part) }
+        [@stop, @service].each { |part| events.at(part) }
         @control.connect(events)
         events.on(:leave) { @deploy.under_way? ? cancel_deploy : @stop.leave(failed: @lanes.process.failed?) }
         @commands.connect(events)
@@ -198,7 +198,7 @@ module Bontebok
       @log.info("stopping at once")
       @stop.how = :quit
       @serving.cut
-      @report.tick
+      @service.tick
     end
 
     def cancel_deploy

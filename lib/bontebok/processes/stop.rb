@@ -26,13 +26,13 @@ module Bontebok
     # How the workers were told to end; nil: they were not. #end also tells the clients.
     attr_accessor :how
 
-    # arrivals: the Arrivals. report: the StateReport. drains: the result of .drains?. announce: called like #announce;
-    # the workers of some masters do not see the scoreboard. The block stops the workers, and calls #end; it gets :drain
-    # or :retire.
-    def initialize(effective, commands:, arrivals:, report:, log:, drains: false, announce: proc {}, &stop)
+    # arrivals: the Arrivals. service: the ServiceReport. drains: the result of .drains?. announce: called like
+    # #announce; the workers of some masters do not see the scoreboard. The block stops the workers, and calls #end; it
+    # gets :drain or :retire.
+    def initialize(effective, commands:, arrivals:, service:, log:, drains: false, announce: proc {}, &stop)
       @effective = effective
       @arrivals = arrivals
-      @report = report
+      @service = service
       @log = log
       @drains = drains
       @announce = announce
@@ -104,12 +104,12 @@ module Bontebok
       @failed = failed
       @departure = Departure.new(listeners, newcomers: @arrivals.method(:starting?), log: @log,
                                             patience: @effective.config.seconds(:worker_boot_timeout))
-      @report.tick
+      @service.tick
     end
 
     def tick
       end_delay if @delayed_until && Clock.now >= @delayed_until
-      @stop.call(@departure.how) if leaving? && @report.released? && @departure.over?
+      @stop.call(@departure.how) if leaving? && @service.released? && @departure.over?
     end
 
     # The time of the next #tick; nil: it need not be called.

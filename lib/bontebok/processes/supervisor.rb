@@ -9,17 +9,14 @@ require_relative "deploys"
 require_relative "effective"
 require_relative "life_line"
 require_relative "pidfile"
-require_relative "state_report"
+require_relative "restart_file"
 require_relative "stop"
 require_relative "supervisor/condition"
 require_relative "supervisor/deploy_orders"
 require_relative "supervisor/first_start"
 require_relative "supervisor/growth"
-require_relative "supervisor/orphans"
-require_relative "supervisor/renewal"
 require_relative "supervisor/replacement"
-require_relative "supervisor/restart_watch"
-require_relative "supervisor/worker_count"
+require_relative "supervisor/worker_orders"
 require_relative "../log/log_files"
 require_relative "../sockets/channel"
 require_relative "../start_failure"
@@ -39,7 +36,7 @@ module Bontebok
   # This class connects the parts.
   class Supervisor
     # The facts that a new supervisor begins with. last: the number of the last generation. serving: the number and the
-    # version of the one that serves. seen: see RestartWatch.
+    # version of the one that serves. seen: see RestartFile.
     Known = Struct.new(:last, :serving, :workers, :drains, :life_line, :seen)
     private_constant :Known
 
@@ -50,7 +47,7 @@ module Bontebok
       @log = log
       @service = service
       @release = release
-      @start = FirstStart.new(log)
+      @began = Clock.now
     end
 
     # Returns the exit status; raises StartError.
@@ -65,9 +62,9 @@ module Bontebok
     # the signals, and only #work can fail. state: the State.
     def resume(state)
       life_line = LifeLine.new(state.copies("life_line")) if state["life_line"]
-      @start.skip
       prepare(Known.new(*state.values_at("generation", "serving", "workers", "drains"), life_line,
                         state["restart_file"]))
+      @start.skip
       listeners.take_effect(listeners)
       @masters.restore(state.masters, @deploys.serving)
       state.listeners("control").each { |listener| @control.take(listener) }
@@ -107,75 +104,68 @@ module Bontebok
       @stop.announce if @stop.drains?
       @directory = WorkingDirectory.keep
       StartCommand.enter(@directory) unless @release
-      @restart_watch = RestartWatch.new(@directory, known.seen) { @events.push(:restart) }
-      @restart_watch.configure(config)
+      watch_restart_file(known.seen)
     end
 
     # Masters also tell workers that are not on the supervisor's scoreboard (see Successor#worker_links).
     def make_stop(known)
       @commands = Commands.new(@log)
       @arrivals = Arrivals.new(@log)
-      @report = StateReport.new(@service, @effective, alive: -> { @condition.alive? }) { @condition.describe }
+      @service.connect(@effective, alive: -> { @condition.alive? }) { @condition.describe }
       announce = ->(drains) { @masters.tell(drains ? :announce : :recall) }
-      @stop = Stop.new(@effective, commands: @commands, arrivals: @arrivals, report: @report, log: @log,
+      @stop = Stop.new(@effective, commands: @commands, arrivals: @arrivals, service: @service, log: @log,
                                    drains: known.drains || Stop.drains?(ENV), announce: announce) { |how| stop(how) }
     end
 
     def make_control
       parts = { commands: @commands, stop: @stop, log: @log }
       @control = Control.new(@effective, **parts, arrivals: @arrivals) { @condition.show }
-      @hang_up = HangUp.new(@effective, **parts, again: -> { @events.push("HUP") }) { @renewal.renew }
+      @hang_up = HangUp.new(@effective, **parts, again: -> { @events.push("HUP") }) { @workers.renew }
       @commands.on("TERM", "QUIT") { @stop.begin(ready: !@start.under_way?) }
       @commands.on("INT") { interrupt }
     end
 
-    # The supervisor adopts the workers of a dead master, but not under rackup (see Orphans). Children that it has not
-    # forked come from dead masters.
+    # The kernel makes the supervisor the parent of workers whose master has died, and of daemons of the application.
+    # Not under rackup, because a wait for any child could reap a child that the application waits for.
     def adopt(known)
       @life_line = known.life_line || (LifeLine.new if !@release && Core.adopt_orphans)
       forked = ->(pid) { @masters.pid?(pid) || @replacement.pid?(pid) }
-      @adopted = AdoptedWorkers.new(listeners.worker_links, config, log: @log, forked: forked)
+      @adopted = AdoptedWorkers.new(listeners.worker_links, config, log: @log, forked: forked) do
+        @masters.whole? ? 0 : @masters.workers # they serve until all workers of the next master are ready
+      end
+      @commands.on("CHLD") { reap } if @life_line || Process.pid == 1
     end
 
     def make_generations(known)
       serving = Generation::Setup.new(*known.serving, config, listeners)
-      @deploys = Deploys.new(serving, known.last, log: @log, release: @release, life_line: @life_line,
-                                                  descriptors: -> { descriptors }, announces: -> { @stop.announced? },
-                                                  effect: ->(generation) { follow(generation) },
-                                                  ended: -> { @adopted.take }, control: -> { @control.path })
+      @deploys = Deploys.new(serving, known.last, @adopted, control: @control, stop: @stop, log: @log,
+                                                            release: @release, life_line: @life_line,
+                                                            descriptors: -> { descriptors }) { |one| follow(one) }
       @masters = @deploys.generations = Generations.new(@deploys, config, known.workers, @log)
     end
 
-    # What a forked process must close.
-    def descriptors
-      [@events, StartFailure, Pidfile, *@control.descriptors, *@life_line, @deploys, @replacement, *listeners.other]
-    end
+    # What a forked master must close. Programs that are executed have none of these descriptors.
+    def descriptors = [@events, StartFailure, Pidfile, *@control.descriptors, *@life_line, *listeners.other]
 
     def connect_parts
-      parts = { commands: @commands, stop: @stop, service: @service, log: @log }
-      loaded = !@release.nil?
-      @renewal = Renewal.new(@deploys, @masters, @adopted, **parts)
-      @condition = Condition.new(@deploys, @masters, @adopted, stop: @stop, start: @start, renewal: @renewal,
-                                                               loaded: loaded)
-      @growth = Growth.new(@deploys, @masters, @condition, @stop, @log, alone: loaded)
-      @start.connect(@deploys, @masters, control: @control, growth: @growth, stop: @stop, fail: -> { stop(:quit) })
-      WorkerCount.new(@masters, @commands, @log)
-      @orders = DeployOrders.new(@deploys, @masters, **parts, start: @start, loaded: loaded) do |client|
+      parts = { stop: @stop, service: @service, log: @log }
+      @workers = WorkerOrders.new(@deploys, @masters, @adopted, commands: @commands, **parts)
+      @growth = Growth.new(@deploys, @masters, @stop, @log)
+      @start = FirstStart.new(@deploys, @masters, @growth, control: @control, stop: @stop, log: @log,
+                                                           began: @began) { stop(:quit) }
+      @condition = Condition.new(@deploys, @masters, @adopted, stop: @stop, start: @start, workers: @workers)
+      orders = DeployOrders.new(@deploys, @masters, @start, commands: @commands, **parts) do |client|
         @replacement.begin(client)
       end
-      @replacement = Replacement.new(@events, @deploys, @masters, stop: @stop, arrivals: @arrivals, loaded: loaded,
-                                                                  busy: -> { @orders.busy? }, log: @log,
-                                                                  variables: @service.variables,
-                                                                  descriptors: -> { descriptors }) do |values = {}|
-        state_to_pass(values)
+      @replacement = Replacement.new(@events, @deploys, @masters, orders, arrivals: @arrivals, **parts) do |more = {}|
+        state_to_pass(more)
       end
-      @orphans = Orphans.new(@adopted, @masters, @replacement, commands: @commands, stop: @stop,
-                                                               reaps: @life_line || Process.pid == 1)
     end
 
     def loop_of_events
       Loop.new(@events) { |exception| MainThread.survive(exception, @log) }.tap do |events|
-        mind_time(events)
+        [@masters, @adopted, @start, @growth, @workers, @stop, @service, @replacement].each { |part| events.at(part) }
+        events.limit { Clock.now + Clock::STEP if Channel.full? } # the words that wait are sent again
         [@masters, @deploys, @replacement].each { |part| events.watch(part) }
         events.hear { @deploys.hear }
         @control.connect(events)
@@ -183,31 +173,41 @@ module Bontebok
       end
     end
 
-    def mind_time(events)
-      events.at(@masters)
-      events.at(@orphans)
-      events.tick { @start.tick }
-      [@growth, @renewal, @stop, @report, @replacement].each { |part| events.at(part) }
-      events.limit { Clock.now + Clock::STEP if Channel.full? } # the words that wait are sent again
-    end
-
     # A generation takes effect: the rest of the supervisor follows.
     def follow(generation)
       @effective.config, @effective.listeners = generation.setup.to_a.last(2)
       configure
-      @growth.begin_after_deploy(generation)
+      @growth.begin_after_deploy(generation) if generation.rollout&.grows?
     end
 
     # An error in one part must not end the supervisor.
     def configure
       [-> { WorkingDirectory.enter_again(@log) }, -> { LogFiles.renew(config, @log) },
        -> { @log.configure(format: config[:log_format], level: config[:log_level]) },
-       *[@masters, @adopted, @restart_watch].map { |part| -> { part.configure(config) } },
-       -> { @control.move }].each do |step|
+       *[@masters, @adopted].map { |part| -> { part.configure(config) } },
+       -> { watch_restart_file }, -> { @control.move }].each do |step|
         step.call
       rescue StandardError => e
         @log.error("a part of the new configuration has no effect", e)
       end
+    end
+
+    # seen: what the former program of this process has seen; nil: there is none.
+    def watch_restart_file(seen = nil)
+      path = config[:restart_file]&.then { |name| File.expand_path(name, @directory) }
+      return if @restart_file&.watches?(path)
+
+      @restart_file&.stop
+      @restart_file = path && RestartFile.watch(path, **{ seen: seen }.compact) { @events.push(:restart) }
+    end
+
+    # Reaps all ended children, perhaps also a master.
+    def reap
+      while (pid, status = Process.wait2(-1, Process::WNOHANG))
+        [@masters, @adopted, @replacement].each { |part| part.ended(pid, status) }
+      end
+    rescue Errno::ECHILD
+      nil
     end
 
     # Stops the server. how: :drain, :retire or :quit. Closes the supervisor's copies of the listeners and unlinks the
@@ -234,7 +234,7 @@ module Bontebok
     # Under rackup, this process has the application's exit handlers and threads. INT ends the process without waiting
     # for them. If INT has begun the stop, another INT does not change the exit status.
     def limit_exit
-      status = @start.failed? || @start.error ? 1 : 0
+      status = @start&.failed? ? 1 : 0
       Signal.trap("INT", @stop&.how == :quit ? proc { exit!(status) } : "SYSTEM_DEFAULT")
       ExitLimit.set(config.seconds(:graceful_timeout), status: status, log: @log)
     end
@@ -242,7 +242,7 @@ module Bontebok
     # For a program that takes the place of this one.
     def state_to_pass(values)
       State.gather(config, listeners, @deploys, @masters,
-                   "directory" => @directory, "drains" => @stop.drains?, "restart_file" => @restart_watch.seen,
+                   "directory" => @directory, "drains" => @stop.drains?, "restart_file" => @restart_file&.seen,
                    "life_line" => @life_line&.ends&.map(&:fileno),
                    "control" => @control.listener&.then { |one| PassedListeners.number([one]) }, **values)
     end

@@ -17,7 +17,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
 
   def test_a_retired_worker_with_hijacked_connections_is_killed_after_the_hijack_timeout
     waiting, late = adopt_workers(2, waiting: 1)
-    @adopted.keep(0)
+    tick(0)
     pass(GRACE)
     assert_killed late
     assert_spared waiting
@@ -31,7 +31,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
   # A worker gives its lanes back when its process ends, after the wait.
   def test_a_worker_that_ends_is_not_killed_with_the_late_ones
     ends, late = adopt_workers(2, waiting: 0)
-    @adopted.keep(0)
+    tick(0)
     @scoreboard.pids = [late]
     pass(GRACE)
     assert_killed late
@@ -89,7 +89,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
 
   def test_a_stop_at_once_does_not_wait_for_hijacked_connections
     pid = adopt_workers(1, waiting: 1).last
-    @adopted.keep(0)
+    tick(0)
     pass(GRACE)
     @adopted.stop(:quit)
     pass(Bontebok::ForkedProcess::QUIT_SECONDS)
@@ -100,7 +100,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
     @times.hijack_timeout = 1
     @adopted.configure(@times)
     pid = adopt_workers(1, waiting: 1).last
-    @adopted.keep(0)
+    tick(0)
     pass(GRACE - 1)
     assert_spared pid
     pass(1)
@@ -109,11 +109,11 @@ class AdoptedWorkersHijackTest < Support::TestCase
 
   def test_times_come_from_the_configuration
     first = adopt_workers(1, waiting: 1).last
-    @adopted.keep(0)
+    tick(0)
     @times.hijack_timeout = HIJACK + 10
     @adopted.configure(@times)
     second = adopt_workers(1, waiting: 2).last
-    @adopted.keep(0)
+    tick(0)
     [[first, LIMIT], [second, 10]].each do |pid, more|
       pass(more - 1)
       assert_spared pid
@@ -134,7 +134,7 @@ class AdoptedWorkersHijackTest < Support::TestCase
 
   def pass(seconds)
     @now += seconds
-    @adopted.kill_late_ones
+    tick(9)
   end
 
   def assert_spared(pid)

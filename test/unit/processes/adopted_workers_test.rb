@@ -26,7 +26,7 @@ class AdoptedWorkersTest < Support::TestCase
     @scoreboard.pids = [-1, -Process.getpgrp, -(2**31), 0, 1, Process.pid, Process.ppid, (2**31) - 1, ended, master]
     Process.stub(:kill, ->(*signal) { flunk("signal #{signal}") }) do
       @adopted.take
-      @adopted.keep(0)
+      tick(0)
       @adopted.stop(:kill_children)
     end
     assert_empty @adopted
@@ -38,11 +38,11 @@ class AdoptedWorkersTest < Support::TestCase
     first, second = start(2)
     @adopted.take
     later(0) do
-      2.times { @adopted.keep(1) }
+      2.times { tick(1) }
       assert_equal "TERM to #{second}\n", @said.gets
       assert_in_delta GRACE, @adopted.deadline - Bontebok::Clock.now
     end
-    @adopted.keep(0)
+    tick(0)
     assert_equal "TERM to #{first}\n", @said.gets
   end
 
@@ -51,8 +51,8 @@ class AdoptedWorkersTest < Support::TestCase
     @scoreboard.leaving = [first]
     @adopted.take
     assert_equal "TERM to #{first}\n", @said.gets
-    @adopted.keep(1)
-    @adopted.keep(0)
+    tick(1)
+    tick(0)
     assert_equal "TERM to #{second}\n", @said.gets
     assert_equal 1, logged.scan(/adopts the workers of the dead master: #{second}$/).size
   end
@@ -61,14 +61,14 @@ class AdoptedWorkersTest < Support::TestCase
   def test_workers_that_were_told_to_leave_do_not_count_as_kept
     first = start(1).last
     @adopted.take
-    @adopted.keep(0)
+    tick(0)
     assert_equal "TERM to #{first}\n", @said.gets
     start(1)
     @adopted.take
-    @adopted.keep(1)
+    tick(1)
     third = start(1).last
     @adopted.take
-    @adopted.keep(1)
+    tick(1)
     assert_equal "TERM to #{third}\n", @said.gets
   end
 
@@ -111,7 +111,7 @@ class AdoptedWorkersTest < Support::TestCase
     @adopted.take
     assert_equal 4711, @adopted.deadline
     stalled.look = { second => "has not moved", Process.pid => "is no worker" }
-    2.times { @adopted.kill_late_ones }
+    2.times { tick(9) }
     _, status = Process.wait2(second)
     assert_equal 9, status.termsig
     @adopted.ended(second, status)
@@ -123,10 +123,10 @@ class AdoptedWorkersTest < Support::TestCase
   def test_a_worker_that_does_not_end_is_killed_once
     pid = start(1).last
     @adopted.take
-    @adopted.keep(0)
-    @adopted.kill_late_ones
+    tick(0)
+    tick(9)
     assert_nil Process.wait(pid, Process::WNOHANG)
-    later(GRACE) { 2.times { @adopted.kill_late_ones } }
+    later(GRACE) { 2.times { tick(9) } }
     _, status = Process.wait2(pid)
     assert_equal 9, status.termsig
     @adopted.ended(pid, status)

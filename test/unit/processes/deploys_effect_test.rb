@@ -11,7 +11,7 @@ class DeploysEffectTest < Support::TestCase
 
   def test_the_new_listeners_listen_and_the_master_hears_whether_the_server_will_stop
     { nil => :recall, true => :announce }.each do |announces, word|
-      @announces = announces
+      @parts[:announced?] = announces
       one = begin_deploy
       configure(one)
       assert @deploys.listen(one)
@@ -91,7 +91,7 @@ class DeploysEffectTest < Support::TestCase
 
   def test_the_status_is_that_of_the_verdict
     one = begin_deploy(clients: [@client])
-    @path = "/run/control"
+    @parts.path = "/run/control"
     one.rollout = rollout(4)
     one.rollout.failure = 5
     @deploys.fail(one, "got fewer")
@@ -117,7 +117,7 @@ class DeploysEffectTest < Support::TestCase
   def test_the_log_names_the_command_that_shows_the_error
     line = "info `bontebok deploy --wait --control /run/control` also prints the error"
     [[nil, []], ["/run/control", [line]]].each do |path, lines|
-      @path = path
+      @parts.path = path
       @deploys.fail(begin_deploy(clients: []), "cannot listen")
       assert_equal lines, @log.lines
     end

@@ -19,16 +19,29 @@ class RestartFileTest < Support::TestCase
     assert_equal :changed, told.pop
     assert_empty told
   ensure
-    watch&.kill&.join
+    watch&.stop&.join
   end
 
   def test_a_change_from_before_the_watch_is_reported_if_the_former_time_is_known
     told = Queue.new
     path = temp_file("restart.txt")
-    watch = Bontebok::RestartFile.watch(path, last: nil, interval: 0.001) { told.push(:changed) }
+    watch = Bontebok::RestartFile.watch(path, seen: [], interval: 0.001) { told.push(:changed) }
     assert_equal :changed, told.pop
   ensure
-    watch&.kill&.join
+    watch&.stop&.join
+  end
+
+  def test_the_watch_knows_its_file_and_what_it_has_seen
+    path = temp_file("restart.txt")
+    put(path, Time.at(10, 5, :nsec))
+    watch = Bontebok::RestartFile.watch(path) { flunk }
+    assert_equal [[10, 5], true, false], [watch.seen, watch.watches?(path), watch.watches?("#{path}.other")]
+    assert_equal [10, 5], Bontebok::RestartFile.look(path)
+    assert_empty Bontebok::RestartFile.look("#{path}.other")
+    watch.stop.join
+    refute watch.watches?(path)
+  ensure
+    watch&.stop
   end
 
   private

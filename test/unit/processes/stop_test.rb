@@ -30,8 +30,7 @@ class StopTest < Support::TestCase
   Others = Struct.new(:starting?, :continue) do
     def leave(*) = continue
   end
-  # The StateReport.
-  Report = Struct.new(:released?, :ticks) do
+  Service = Struct.new(:released?, :ticks) do
     def tick = self.ticks = ticks.to_i + 1
   end
   Config = Struct.new(:drain_delay, :worker_boot_timeout) do
@@ -46,7 +45,7 @@ class StopTest < Support::TestCase
   def setup
     super
     @others = Others.new(false, false)
-    @report = Report.new(true)
+    @service = Service.new(true)
     @listeners = NoListeners.new
     @commands = Bontebok::Commands.new(@log)
     @stopped = []
@@ -75,15 +74,15 @@ class StopTest < Support::TestCase
     at(4.9) { stop.tick }
     refute_predicate stop, :leaves?
     at(5) { stop.tick }
-    assert_equal [[:retire], 1], [@stopped, @report.ticks]
+    assert_equal [[:retire], 1], [@stopped, @service.ticks]
   end
 
   def test_a_second_signal_ends_the_delay
     stop = make(delay: 5)
     2.times { at(0) { stop.begin(ready: true) } }
-    assert_equal [true, 1], [stop.leaves?, @report.ticks]
+    assert_equal [true, 1], [stop.leaves?, @service.ticks]
     at(6) { stop.tick }
-    assert_equal [[:retire], 1], [@stopped, @report.ticks]
+    assert_equal [[:retire], 1], [@stopped, @service.ticks]
   end
 
   def test_a_server_that_is_not_ready_has_no_delay
@@ -117,12 +116,12 @@ class StopTest < Support::TestCase
   # If the workers closed their listeners before, connections would be lost.
   def test_the_service_manager_releases_the_listeners_first
     stop = make
-    @report[:released?] = false
+    @service[:released?] = false
     stop.leave
-    assert_equal 1, @report.ticks
+    assert_equal 1, @service.ticks
     stop.tick
     assert_empty @stopped
-    @report[:released?] = true
+    @service[:released?] = true
     stop.tick
     assert_equal [:retire], @stopped
   end
@@ -177,7 +176,7 @@ class StopTest < Support::TestCase
   private
 
   def make(delay: 0)
-    parts = { commands: @commands, arrivals: @others, report: @report, log: @log }
+    parts = { commands: @commands, arrivals: @others, service: @service, log: @log }
     announce = ->(drains) { @announced << drains }
     effective = Bontebok::Effective.new(Config.new(delay, 60), @listeners)
     Bontebok::Stop.new(effective, **parts, announce: announce) { |how| @stopped << how }

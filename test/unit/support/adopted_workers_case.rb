@@ -30,7 +30,7 @@ module AdoptedWorkersCase
     @times = Times.new(graceful_timeout: GRACE, hijack_timeout: HIJACK)
     @forked = []
     @adopted = Bontebok::AdoptedWorkers.new(@scoreboard, @times, log: Bontebok::Log.new(@writer),
-                                                                 forked: ->(pid) { @forked.include?(pid) })
+                                                                 forked: ->(pid) { @forked.include?(pid) }) { @most }
     @said, @say = IO.pipe
     @pids = []
   end
@@ -45,6 +45,12 @@ module AdoptedWorkersCase
   end
 
   private
+
+  # most: how many of the workers may serve.
+  def tick(most)
+    @most = most
+    @adopted.tick
+  end
 
   # Starts children that write each signal to @say. Returns the pids of the children.
   def start(count)

@@ -92,7 +92,7 @@ module Bontebok
       ends && @reader ? @outcome ||= [@status || 1, reason] : supersede(reason)
     end
 
-    # Does not finish the clients: in a forked process, they belong to the supervisor.
+    # Does not finish the clients.
     def close
       @reader&.close
       @reader = nil

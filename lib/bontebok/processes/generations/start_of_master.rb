@@ -32,14 +32,12 @@ module Bontebok
     attr_reader :process, :stderr, :canary
 
     class << self
-      # Forks a process that executes the start command. account: the Account of the server. to_close: what the process
-      # closes. Raises SystemCallError.
-      def execute(account, canary, log, to_close:)
+      # Forks a process that executes the start command, and so loses all other descriptors (close-on-exec). account:
+      # the Account of the server. Raises SystemCallError.
+      def execute(account, canary, log)
         handshake, master_end = Handshake.pair
         reader, stderr = IO.pipe
-        process = ForkedProcess.fork(to_close: [*to_close, handshake, reader]) do |channel|
-          become_master(account, channel, master_end, stderr, log)
-        end
+        process = ForkedProcess.fork { |channel| become_master(account, channel, master_end, stderr, log) }
         new(process, handshake, reader, canary)
       rescue SystemCallError
         [handshake, reader].compact.each(&:close)
@@ -98,7 +96,6 @@ module Bontebok
       @handshake.close
     end
 
-    # Called in a forked process, too.
     def close
       @handshake.close
     end

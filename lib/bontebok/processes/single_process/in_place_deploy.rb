@@ -21,23 +21,20 @@ module Bontebok
       # The ControlClient that waits for the new program; nil: none waits.
       attr_reader :client
 
-      # service: the ServiceReport.
-      def initialize(effective, service, log:)
+      # service: the ServiceReport. ready: returns whether the process serves. The block lets the threads retire.
+      def initialize(effective, commands:, stop:, control:, service:, log:, ready:, &retire)
         @effective = effective
+        @stop = stop
+        @control = control
         @service = service
         @log = log
-      end
-
-      # ready: returns whether the process serves. The block lets the threads retire.
-      def connect(commands, stop, control, ready:, &retire)
-        @stop = stop
         @ready = ready
         @retire = retire
         commands.on("USR2") { |signal| order("SIG#{signal}") }
         commands.on(:restart) { order("#{config[:restart_file]} has changed") }
         commands.answer("deploy") do |request, client|
           refusal = %w[supervisor canary].find { |option| request[option] }
-          refusal ? commands.refuse(client, "deploy --#{refusal}") : answer(request, client, control)
+          refusal ? commands.refuse(client, "deploy --#{refusal}") : answer(request, client)
         end
       end
 
@@ -46,13 +43,13 @@ module Bontebok
       def note_restart_file
         path = config[:restart_file] or return
         @restart_file ||= File.expand_path(path, WorkingDirectory.name)
-        @restart_file_changed = RestartFile.changed(@restart_file)
+        @restart_file_seen = RestartFile.look(@restart_file)
       end
 
       # The block is called in another thread after each change.
       def watch_restart_file(&)
-        @restart_watch&.kill
-        @restart_watch = @restart_file && RestartFile.watch(@restart_file, last: @restart_file_changed, &)
+        @restart_watch&.stop
+        @restart_watch = @restart_file && RestartFile.watch(@restart_file, seen: @restart_file_seen, &)
       end
 
       def under_way? = !@kept.nil?
@@ -115,14 +112,14 @@ module Bontebok
 
       def listeners = @effective.listeners
 
-      def answer(request, client, control)
+      def answer(request, client)
         return client.finish(Commands::BUSY, "busy: the process is executed again") if under_way?
         return client.finish(1, Stop::TEXT) if @stop.begun?
         return client.finish(1, LOADED) unless StartCommand.noted?
 
         fault = order("the command deploy")
         return client.finish(1, fault) unless under_way?
-        return @client = control.release(client) if request["wait"]
+        return @client = @control.release(client) if request["wait"]
 
         client.finish(0, "the process is executed again when its requests are finished")
       end

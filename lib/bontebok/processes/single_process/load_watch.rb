@@ -9,12 +9,12 @@ module Bontebok
     # may be handling a signal. It ends by itself when the application is loaded.
     class LoadWatch
       # signals: of the SignalQueue. The block ends the process.
-      def initialize(events, signals, commands, hang_up, report, &stop)
+      def initialize(events, signals, commands, hang_up, service, &stop)
         @events = events
         @signals = signals
         @commands = commands
         @hang_up = hang_up
-        @report = report
+        @service = service
         @stop = stop
       end
 
@@ -32,8 +32,8 @@ module Bontebok
       private
 
       def obey
-        @report.tick
-        @events.to_io.wait_readable(@report.step)
+        @service.tick
+        @events.to_io.wait_readable(@service.step)
         @events.take.each do |event|
           case event
           when "TERM", "QUIT", "INT" then @stop.call

@@ -1,20 +1,17 @@
 # frozen_string_literal: true
 
-require_relative "../../version"
-
 module Bontebok
   class Supervisor
-    # How the server is, for the service manager (StateReport) and for commands.
+    # How the server is, for the service manager (ServiceReport) and for commands.
     class Condition
-      # masters: the Generations. start: the FirstStart. loaded: true if rackup has loaded the application.
-      def initialize(deploys, masters, adopted, stop:, start:, renewal:, loaded:)
+      # masters: the Generations. start: the FirstStart. workers: the WorkerOrders.
+      def initialize(deploys, masters, adopted, stop:, start:, workers:)
         @deploys = deploys
         @masters = masters
         @adopted = adopted
         @stop = stop
         @start = start
-        @renewal = renewal
-        @loaded = loaded
+        @workers = workers
       end
 
       # For the commands `status` and `watch`. All values are JSON.
@@ -36,13 +33,8 @@ module Bontebok
       def alive?
         return false unless @masters.answering? || !@adopted.empty?
 
-        separate? || links.moving?(@deploys.serving.config.seconds(:worker_timeout))
-      end
-
-      # True if the workers of the serving master can be on a scoreboard of their own (see Successor).
-      def separate?
-        executed = @deploys.serving.number > 1 && !@loaded
-        @deploys.serving.version != VERSION || (executed && links.descriptors.empty?)
+        serving = @deploys.serving
+        @deploys.separate? || serving.listeners.worker_links.moving?(serving.config.seconds(:worker_timeout))
       end
 
       private
@@ -54,17 +46,15 @@ module Bontebok
         @stop.drains? ? "draining" : "serving"
       end
 
-      def links = @deploys.serving.listeners.worker_links
-
       # A replacement of a dead master is not a deploy.
       def reloading?
-        (@masters.under_way.any? && @masters.whole?) || @renewal.under_way?
+        (@masters.under_way.any? && @masters.whole?) || @workers.renews?
       end
 
       def notes
         workers = @masters.workers
         ["generation #{@deploys.serving.number} serves with #{workers} worker#{'s' unless workers == 1}",
-         ("a new master starts" if @masters.under_way.any?), ("workers are replaced" if @renewal.under_way?),
+         ("a new master starts" if @masters.under_way.any?), ("workers are replaced" if @workers.renews?),
          ("draining" if @stop.drains?)]
       end
     end

@@ -11,20 +11,20 @@ module Bontebok
   class Supervisor
     # Orders to deploy and to roll back: by commands, signals and the restart file. Deploys obeys them.
     class DeployOrders
+      LOADED = "rackup or `rails server` has loaded the application: restart the server"
       # The seconds and the share of errors that a canary can have.
       CANARY_SECONDS = (0..(OptionTypes::Duration::LONGEST / 1000))
       CANARY_ERRORS = (0..1)
 
-      # masters: the Generations. start: the FirstStart. service: the ServiceReport. loaded: true if rackup has loaded
-      # the application. The block is the command `deploy --supervisor`; it gets the client.
-      def initialize(deploys, masters, commands:, stop:, start:, service:, log:, loaded:, &replace)
+      # masters: the Generations. start: the FirstStart. service: the ServiceReport. The block is the command `deploy
+      # --supervisor`; it gets the client.
+      def initialize(deploys, masters, start, commands:, stop:, service:, log:, &replace)
         @deploys = deploys
         @masters = masters
         @stop = stop
         @start = start
         @service = service
         @log = log
-        @loaded = loaded
         commands.on("USR2") { |signal| deploy("SIG#{signal}") }
         commands.on(:restart) { deploy("#{config[:restart_file]} has changed") }
         commands.answer("rollback") { |request, client| answer_rollback(request, client) }
@@ -44,7 +44,7 @@ module Bontebok
         @service.reload
         return @log.info("#{reason}: the server stops already") if @stop.ends? || @stop.leaves?
         return @log.info("#{reason}: the server still starts") if @start.under_way?
-        return @log.error("#{reason}: #{Deploys::LOADED}") if @loaded
+        return @log.error("#{reason}: #{LOADED}") if @deploys.loaded?
 
         @log.info("#{reason}: a new master is executed")
         @deploys.deploy(**order)
@@ -53,7 +53,7 @@ module Bontebok
       def answer_deploy(request, client)
         return client.finish(1, Stop::TEXT) if @stop.begun?
         return client.finish(Commands::BUSY, "the server still starts") if @start.under_way?
-        return client.finish(1, Deploys::LOADED) if @loaded
+        return client.finish(1, LOADED) if @deploys.loaded?
         if busy? && !request["supersede"]
           return client.finish(Commands::BUSY, "busy: a master starts already; --supersede replaces it")
         end

@@ -2,7 +2,6 @@
 
 require_relative "../../start_error"
 require_relative "../../start_failure"
-require_relative "../../system/clock"
 require_relative "../start_lines"
 
 module Bontebok
@@ -13,21 +12,18 @@ module Bontebok
       # The StartError because of which the sockets do not listen, or nil.
       attr_reader :error
 
-      # Create the object at the start of the server.
-      def initialize(log)
-        @log = log
-        @steps = %i[loaded ready]
-        @began = Clock.now
-      end
-
-      # masters: the Generations. fail: called when the start has failed; stops the server.
-      def connect(deploys, masters, control:, growth:, stop:, fail:)
+      # masters: the Generations. began: when the server began to start (Clock). The block is called when the start has
+      # failed, and stops the server.
+      def initialize(deploys, masters, growth, control:, stop:, log:, began:, &fail)
         @deploys = deploys
         @masters = masters
-        @control = control
         @growth = growth
+        @control = control
         @stop = stop
+        @log = log
+        @began = began
         @fail = fail
+        @steps = %i[loaded ready]
       end
 
       # The server serves already: this program has taken the place of another one.
@@ -44,6 +40,9 @@ module Bontebok
         @steps.shift == :loaded ? begin_to_listen : note_ready
       end
 
+      # The next #tick has no time: it follows what a master says.
+      def deadline = nil
+
       private
 
       def config = @deploys.serving.config
@@ -57,7 +56,7 @@ module Bontebok
         @masters.go
       rescue StartError => e
         @error = e
-        @fail.call
+        fail_to_start
       end
 
       def note_ready

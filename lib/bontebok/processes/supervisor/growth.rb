@@ -13,15 +13,12 @@ module Bontebok
       # Seconds until the supervisor looks again for a worker, if the worker has ended before it was measured.
       LOOK_FOR_WORKER = 0.25
 
-      # masters: the Generations. condition: the Condition. alone: there are no deploys, so a generation never needs
-      # memory beside another one.
-      def initialize(deploys, masters, condition, stop, log, alone:)
+      # masters: the Generations.
+      def initialize(deploys, masters, stop, log)
         @deploys = deploys
         @masters = masters
-        @condition = condition
         @stop = stop
         @log = log
-        @generations = alone ? 1 : 2
       end
 
       # Called when the first worker is ready. A number that a command has asked for meanwhile counts.
@@ -29,10 +26,8 @@ module Bontebok
         plan([]) if config.auto_workers? && @masters.workers == 1
       end
 
-      # Called when a generation has taken effect.
+      # Called when the generation has taken effect, and may grow (Rollout#grows?).
       def begin_after_deploy(generation)
-        return unless generation.rollout&.grows?
-
         plan(serving.reject { |pid| StatLine.parent_of(pid) == generation.pid })
       end
 
@@ -43,7 +38,7 @@ module Bontebok
 
         worker = (serving - @former).first
         memory = worker && AutoWorkers.measure(worker)
-        grow(memory) if memory || @condition.separate? || (worker && !AutoWorkers.ended?(worker))
+        grow(memory) if memory || @deploys.separate? || (worker && !AutoWorkers.ended?(worker))
       end
 
       # The time of the next #tick; nil: it need not be called.
@@ -68,11 +63,12 @@ module Bontebok
         @workers == @masters.workers && config.auto_workers? && !@stop.ends?
       end
 
-      # memory: nil if it cannot be measured.
+      # memory: nil if it cannot be measured. Without deploys, a generation needs no memory beside another one.
       def grow(memory)
         @former = nil
         decision = AutoWorkers.decide(cpus: Cpus.new.count, limit: MemoryLimit.read, memory: memory,
-                                      least: @masters.workers, surge: config[:deploy_surge], generations: @generations)
+                                      surge: config[:deploy_surge], generations: @deploys.loaded? ? 1 : 2,
+                                      least: @masters.workers)
         @log.info(decision.to_s)
         @masters.change_workers(:more) while @masters.workers < decision.workers
       end

@@ -5,10 +5,10 @@ require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 require_relative "../commands"
 require_relative "../generations/deploy_report"
-require_relative "../deploys"
 require_relative "../forked_process"
 require_relative "../generations"
 require_relative "../stop"
+require_relative "deploy_orders"
 require_relative "held_signals"
 require_relative "state"
 require_relative "trial"
@@ -24,19 +24,16 @@ module Bontebok
       # signals, the pid file, a file that is loaded).
       MORE_DESCRIPTORS = 8
 
-      # events: the SignalQueue. masters: the Generations. busy: returns whether a master starts. variables: for the new
-      # program (see ServiceReport). descriptors: returns what a forked process must close. The block gets values, and
-      # returns the State with them.
-      def initialize(events, deploys, masters, stop:, arrivals:, busy:, loaded:, variables:, descriptors:, log:, &state)
+      # events: the SignalQueue. masters: the Generations. orders: the DeployOrders. The block gets values, and returns
+      # the State with them.
+      def initialize(events, deploys, masters, orders, stop:, arrivals:, service:, log:, &state)
         @events = events
         @deploys = deploys
         @masters = masters
+        @orders = orders
         @stop = stop
         @arrivals = arrivals
-        @busy = busy
-        @loaded = loaded
-        @variables = variables
-        @descriptors = descriptors
+        @service = service
         @log = log
         @state = state
       end
@@ -45,8 +42,8 @@ module Bontebok
       # (Newcomer).
       def begin(client)
         return client.finish(1, Stop::TEXT) if @stop.begun?
-        return client.finish(1, Deploys::LOADED) if @loaded
-        return client.finish(Commands::BUSY, "busy: a master or a supervisor starts already") if @busy.call || @trial
+        return client.finish(1, DeployOrders::LOADED) if @deploys.loaded?
+        return client.finish(Commands::BUSY, "busy: a master or a supervisor starts already") if @orders.busy? || @trial
         return client.finish(Commands::BUSY, "busy: another server starts beside this one") if @arrivals.starting?
 
         file = CodeFiles.changeable if @deploys.serving.config.account.change?
@@ -73,7 +70,7 @@ module Bontebok
       def tick
         verdict = @trial&.verdict or return
         return fail(verdict) unless verdict == true
-        if @stop.begun? || @busy.call || @arrivals.starting?
+        if @stop.begun? || @orders.busy? || @arrivals.starting?
           return fail("busy: another command came first", Commands::BUSY)
         end
 
@@ -95,11 +92,6 @@ module Bontebok
         @trial = nil
       end
 
-      # Called in a forked process.
-      def close
-        @trial&.close
-      end
-
       private
 
       def start_trial(client)
@@ -107,9 +99,7 @@ module Bontebok
         state = @state.call
         tried = state.with("masters" => [], "life_line" => nil, "control" => nil, "pidfile" => nil,
                            "spare" => (2 * state.size) + MORE_DESCRIPTORS)
-        process = ForkedProcess.fork(to_close: [*@descriptors.call, reader]) do |channel|
-          become_trial(tried, channel, stderr)
-        end
+        process = ForkedProcess.fork { |channel| become_trial(tried, channel, stderr) }
         report = DeployReport.new(@deploys.number, nil, @log, kind: :trial, reader: reader, clients: [client])
         Trial.new(process, report, Generations.limit(@deploys.serving.config))
       rescue StandardError
@@ -139,7 +129,7 @@ module Bontebok
         state.pass_descriptors
         @log.info("the supervisor executes the new program")
         QuietSignals.ignore do |names|
-          StartCommand.execute({ **state.with("ignored" => names).variable, **@variables })
+          StartCommand.execute({ **state.with("ignored" => names).variable, **@service.variables })
         end
       rescue SystemCallError, JSON::GeneratorError => e
         state&.pass_descriptors(pass: false)

@@ -50,11 +50,6 @@ module Bontebok
         @report.finish(status, reason)
         @process.kill unless @process.ended?
         Process.detach(@process.pid)
-        close
-      end
-
-      # Closes the descriptors. Called in a forked process, too.
-      def close
         @process.channel.close
         @report.close
       end

@@ -7,8 +7,8 @@ require_relative "service_manager"
 require_relative "../../system/clock"
 
 module Bontebok
-  # Tells the service manager the state of the server. Used by Supervisor and SingleProcess, whose loops call #tick with
-  # the present state. The report finds out what has changed, and repeats a message that could not be sent.
+  # Tells the service manager the state of the server. Used by Supervisor and SingleProcess, whose loops call #tick. The
+  # report finds out what has changed, and repeats a message that could not be sent.
   #
   #   :starting --> :serving <--> :reloading
   #       any of them --> :stopping
@@ -31,6 +31,14 @@ module Bontebok
       @due = {}
     end
 
+    # Called before #tick. effective: has the configuration and the listeners in effect. alive: returns whether the
+    # server is alive. The block returns the present state, and the state in words.
+    def connect(effective, alive: proc { true }, &present)
+      @effective = effective
+      @alive = alive
+      @present = present
+    end
+
     def wanted? = @manager.present?
 
     # See ServiceManager#variables.
@@ -43,16 +51,17 @@ module Bontebok
       @reload = %i[serving reloading].include?(@told)
     end
 
-    # status: the state in words. The block returns whether the server is alive.
-    def tick(state, status:, listeners:, config:, &alive)
+    def tick
       return unless wanted?
 
+      state, status = @present.call
+      config, listeners = *@effective
       # Before READY is told: from then on, the listeners survive the death of the server.
       @store.keep(listeners) if state != :stopping && listeners.listening?
       tell(state, status)
       late = late?(config.boot_seconds)
       every(:extension, INTERVAL) { @manager.tell(EXTEND_TIMEOUT_USEC: EXTENSION * 1_000_000) unless late } if waited?
-      watch(late, &alive) if @watchdog
+      watch(late) if @watchdog
       release if state == :stopping && listeners.listening?
     end
 
@@ -74,7 +83,7 @@ module Bontebok
       [(@due[:extension] if waited?), @due[:watchdog]].compact.min
     end
 
-    # Seconds until #deadline.
+    # Seconds until #deadline, for a thread that has no Loop; nil: no limit.
     def step
       deadline&.then { |time| [time - Clock.now, 0].max }
     end
@@ -140,7 +149,7 @@ module Bontebok
 
     def watch(late)
       every(:watchdog, @watchdog / 2) do
-        alive = %i[starting stopping].include?(@state) ? !late : yield
+        alive = %i[starting stopping].include?(@state) ? !late : @alive.call
         @manager.tell(WATCHDOG: 1) if alive
       end
     end

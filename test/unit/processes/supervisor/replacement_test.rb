@@ -12,7 +12,8 @@ class ReplacementTest < Support::TestCase
   Account = Struct.new(:change?)
   Config = Struct.new(:account)
   Serving = Struct.new(:config)
-  Deploys = Struct.new(:serving, :number)
+  Deploys = Struct.new(:serving, :number, :loaded?)
+  Orders = Struct.new(:busy?)
   Flags = Struct.new(:begun?, :starting?)
   # A ControlClient.
   Client = Struct.new(:status, :text) do
@@ -27,7 +28,7 @@ class ReplacementTest < Support::TestCase
 
   def test_reasons_not_to_begin
     assert_equal [1, "the server stops"], refused(stops: true)
-    assert_equal [1, Bontebok::Deploys::LOADED], refused(loaded: true)
+    assert_equal [1, Bontebok::Supervisor::DeployOrders::LOADED], refused(loaded: true)
     assert_equal [3, "busy: a master or a supervisor starts already"], refused(busy: true)
     assert_equal [3, "busy: another server starts beside this one"], refused(another: true)
   end
@@ -57,10 +58,9 @@ class ReplacementTest < Support::TestCase
   end
 
   def replacement(loaded: false, busy: false)
-    deploys = Deploys.new(Serving.new(Config.new(Account.new(false))), 1)
+    deploys = Deploys.new(Serving.new(Config.new(Account.new(false))), 1, loaded)
     state = Bontebok::Supervisor::State.of("masters" => [])
-    Bontebok::Supervisor::Replacement.new(nil, deploys, nil, stop: @flags, arrivals: @flags, busy: -> { busy },
-                                                             loaded: loaded, variables: {}, descriptors: -> { [] },
-                                                             log: @log) { state }
+    Bontebok::Supervisor::Replacement.new(nil, deploys, nil, Orders.new(busy), stop: @flags, arrivals: @flags,
+                                                                               service: nil, log: @log) { state }
   end
 end

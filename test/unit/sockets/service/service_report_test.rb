@@ -177,7 +177,8 @@ class ServiceReportTest < Support::TestCase
 
   # Returns the messages.
   def tick(state, status = "the status")
-    report.tick(state, status: status, listeners: @listeners, config: @config) { @alive }
+    report.connect([@config, @listeners], alive: -> { @alive }) { [state, status] }
+    report.tick
     @manager.told.dup.tap { @manager.told.clear }
   end
 

@@ -24,6 +24,11 @@ module DeploysCase
     def account = nil
   end
 
+  # In place of AdoptedWorkers, Control and Stop.
+  Parts = Struct.new(:heard, :path, :announced?) do
+    def take = heard << :ended
+  end
+
   # In place of Generations. calls: the commands.
   class Generations
     attr_reader :all, :calls
@@ -56,7 +61,7 @@ module DeploysCase
     @listeners = listeners(:a, :b)
     @serving = Bontebok::Generation::Setup.new(1, "1", @config, @listeners)
     @generations = Generations.new(4)
-    @heard = []
+    @parts = Parts.new(@heard = [])
     @forks = []
     @opened = []
     @deploys = deploys
@@ -64,7 +69,7 @@ module DeploysCase
   end
 
   def teardown
-    @deploys.close
+    @generations.all.each { |one| [*one.start, *one.report].each(&:close) }
     [@totals, *@opened].each(&:close)
     super
   end
@@ -72,10 +77,10 @@ module DeploysCase
   private
 
   def deploys(number = 1, release: nil)
-    made = Bontebok::Deploys.new(@serving, number, log: @log, release: release, life_line: nil,
-                                                   descriptors: -> { [:own] }, announces: -> { @announces },
-                                                   effect: ->(one) { @heard << one }, ended: -> { @heard << :ended },
-                                                   control: -> { @path })
+    made = Bontebok::Deploys.new(@serving, number, @parts, control: @parts, stop: @parts, log: @log, release: release,
+                                                           life_line: nil, descriptors: -> { [:own] }) do |one|
+      @heard << one
+    end
     made.tap { made.generations = @generations }
   end
 
@@ -86,7 +91,7 @@ module DeploysCase
     pair = Bontebok::Handshake.pair
     pipe = IO.pipe
     @opened.push(@master = Bontebok::Handshake.new(pair.last.to_io.dup), @stderr = pipe.last.dup)
-    fork = lambda do |to_close:|
+    fork = lambda do |to_close: []|
       @forks << to_close
       fault ? raise(fault) : FakeProcess.new(100 + @deploys.number)
     end
