@@ -11,13 +11,13 @@ require_relative "../stop"
 require_relative "deploy_orders"
 require_relative "held_signals"
 require_relative "state"
-require_relative "trial"
 
 module Bontebok
   class Supervisor
     # Executes the start command in place of the supervisor (`bontebok deploy --supervisor`). The pid, the children and
-    # the descriptors stay. First a child tries the new program (Trial). If the program is good, this process executes
-    # it and passes the State of the supervisor. Resumption is the part of the new program.
+    # the descriptors stay. First a child tries the new program, which reads the state, says :ready and ends. If the
+    # program is good, this process executes it and passes the State of the supervisor. Resumption is the part of the
+    # new program.
     class Replacement
       # The trial also opens spare descriptors, so that it fails if the program could not open what it needs in this
       # process: the descriptors of the state, a copy of each, and at most this many others (the client, the queue of
@@ -50,25 +50,26 @@ module Bontebok
         return client.finish(1, "the supervisor runs as root, and another user can change #{file}") if file
 
         @log.info("the command deploy --supervisor: a child tries the new program")
-        @trial = start_trial(client)
+        start_trial(client)
       end
 
       # True if the process is the child of the trial.
       def pid?(pid) = @trial&.pid == pid
 
-      def sources = @trial ? @trial.sources : []
+      def sources = @trial ? [*(@trial.channel unless @trial.deaf?), *@report.sources] : []
 
       # The time of the next #tick; nil: none.
-      def deadline = @trial&.deadline
+      def deadline = (@trial.deadline if @trial&.deadline&.finite?)
 
       # Called when the supervisor has reaped any process.
       def ended(pid, status)
-        @trial&.ended(pid, status)
+        @trial.ended(status) if pid?(pid)
       end
 
       # Called when all signals that were taken are handled. If signals have come since then, they are handled first.
       def tick
-        verdict = @trial&.verdict or return
+        verdict = judge if @trial
+        return unless verdict
         return fail(verdict) unless verdict == true
         if @stop.begun? || @orders.busy? || @arrivals.starting?
           return fail("busy: another command came first", Commands::BUSY)
@@ -88,8 +89,9 @@ module Bontebok
         return unless @trial
 
         @log.error("the supervisor is not replaced: #{reason}")
-        @trial.fail(reason, status)
-        @trial = nil
+        @report.take
+        @report.finish(status, reason)
+        end_trial
       end
 
       private
@@ -99,9 +101,10 @@ module Bontebok
         state = @state.call
         tried = state.with("masters" => [], "life_line" => nil, "control" => nil, "pidfile" => nil,
                            "spare" => (2 * state.size) + MORE_DESCRIPTORS)
-        process = ForkedProcess.fork { |channel| become_trial(tried, channel, stderr) }
-        report = DeployReport.new(@deploys.number, nil, @log, kind: :trial, reader: reader, clients: [client])
-        Trial.new(process, report, Generations.limit(@deploys.serving.config))
+        @report = DeployReport.new(@deploys.number, nil, @log, kind: :trial, reader: reader, clients: [client])
+        @ready = false
+        @trial = ForkedProcess.fork { |channel| become_trial(tried, channel, stderr) }
+        @trial.expect(Generations.limit(@deploys.serving.config))
       rescue StandardError
         reader&.close
         raise
@@ -120,12 +123,30 @@ module Bontebok
         1
       end
 
+      # Returns nil while the trial goes on, true if the program is good, else why it is not.
+      def judge
+        @report.take
+        @ready ||= !@trial.deaf? && @trial.hear.include?(:ready)
+        @trial.check unless @trial.ended?
+        return @ready || "the new program has ended: #{@trial.ending}" if @trial.ended?
+
+        "the new program did not become ready within #{@trial.limit} s" if @trial.overdue?
+      end
+
+      def end_trial
+        @trial.kill unless @trial.ended?
+        Process.detach(@trial.pid)
+        @trial.channel.close
+        @report.close
+        @trial = nil
+      end
+
       # The former generation that stays loaded ends, because the new program does not know its configuration. A client
       # may await the end of a failed master.
       def replace_program
         @masters.release
         @deploys.supersede
-        state = @state.call("client" => @trial.client&.to_io&.fileno, "former" => StartCommand.fixed)
+        state = @state.call("client" => @report.client&.to_io&.fileno, "former" => StartCommand.fixed)
         state.pass_descriptors
         @log.info("the supervisor executes the new program")
         QuietSignals.ignore do |names|

@@ -84,7 +84,7 @@ class DeployReportClientsTest < Support::TestCase
     assert_nil one.client
   end
 
-  # Another program of the supervisor takes its place, or not (Trial).
+  # Another program of the supervisor takes its place, or not (Replacement).
   def test_the_end_of_a_trial_is_told_and_not_noted
     one = report(kind: :trial)
     one.finish(3, "busy")
