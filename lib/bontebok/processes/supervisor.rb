@@ -129,7 +129,7 @@ module Bontebok
     # Not under rackup, because a wait for any child could reap a child that the application waits for.
     def adopt(known)
       @life_line = known.life_line || (LifeLine.new if !@release && Core.adopt_orphans)
-      forked = ->(pid) { @masters.pid?(pid) || @replacement.pid?(pid) }
+      forked = ->(pid) { @masters.pid?(pid) || @replacement.trial&.pid == pid }
       @adopted = AdoptedWorkers.new(listeners.worker_links, config, log: @log, forked: forked) do
         @masters.whole? ? 0 : @masters.workers # they serve until all workers of the next master are ready
       end

@@ -48,9 +48,8 @@ module Bontebok
 
         # True if the worker has ended, also if its master does not know it yet.
         def ended?(worker)
-          File.read("/proc/#{worker}/stat").rpartition(")").last.split.first == "Z"
-        rescue SystemCallError # the process has gone, or /proc does not show it
-          gone?(worker)
+          line = StatLine.read("/proc/#{worker}/stat")
+          line ? line.state == "Z" : gone?(worker) # it has gone, or /proc does not show it
         end
 
         private

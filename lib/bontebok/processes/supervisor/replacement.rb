@@ -24,6 +24,9 @@ module Bontebok
       # signals, the pid file, a file that is loaded).
       MORE_DESCRIPTORS = 8
 
+      # The ForkedProcess of the trial; nil: there is none.
+      attr_reader :trial
+
       # events: the SignalQueue. masters: the Generations. orders: the DeployOrders. The block gets values, and returns
       # the State with them.
       def initialize(events, deploys, masters, orders, stop:, arrivals:, service:, log:, &state)
@@ -53,9 +56,6 @@ module Bontebok
         start_trial(client)
       end
 
-      # True if the process is the child of the trial.
-      def pid?(pid) = @trial&.pid == pid
-
       def sources = @trial ? [*(@trial.channel unless @trial.deaf?), *@report.sources] : []
 
       # The time of the next #tick; nil: none.
@@ -63,7 +63,7 @@ module Bontebok
 
       # Called when the supervisor has reaped any process.
       def ended(pid, status)
-        @trial.ended(status) if pid?(pid)
+        @trial.ended(status) if @trial&.pid == pid
       end
 
       # Called when all signals that were taken are handled. If signals have come since then, they are handled first.

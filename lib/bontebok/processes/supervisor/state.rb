@@ -79,13 +79,9 @@ module Bontebok
         descriptors(&:close_on_exec?)
       end
 
-      def [](name)
-        @values[name]
-      end
+      def [](name) = @values[name]
 
-      def fetch(name)
-        @values.fetch(name)
-      end
+      def fetch(name) = @values.fetch(name)
 
       def values_at(*names) = @values.values_at(*names)
 

@@ -46,7 +46,7 @@ class ReplacementTest < Support::TestCase
     subject = replacement
     subject.tick
     subject.fail("the server stops")
-    assert_equal [[], nil, false], [subject.sources, subject.deadline, subject.pid?(1)]
+    assert_equal [[], nil, nil], [subject.sources, subject.deadline, subject.trial]
   end
 
   private
