@@ -73,7 +73,7 @@ module Bontebok
     # Tells all workers to end. how: :drain, :retire, :quit or :kill_children.
     def stop(how)
       @stop = [how, *limits(how)]
-      tell_all(*@stop)
+      @workers.each { |worker| tell(worker, *@stop) unless worker.told && GRACEFUL.include?(how) }
     end
 
     def reopen_logs
@@ -170,10 +170,6 @@ module Bontebok
       how, *limits = @stop
       least = Clock.now + LEAST
       @workers.reject(&:told).each { |worker| tell(worker, how, *limits.map { |limit| [limit, least].max }) }
-    end
-
-    def tell_all(how, *limits)
-      @workers.each { |worker| tell(worker, how, *limits) unless worker.told && GRACEFUL.include?(how) }
     end
 
     def tell(worker, how, deadline, last)

@@ -144,7 +144,7 @@ module Bontebok
       @masters = @deploys.generations = Generations.new(@deploys, config, known.workers, @log)
     end
 
-    # What a forked master must close. Programs that are executed have none of these descriptors.
+    # A forked master must close these. A program that is executed has none of them (close-on-exec).
     def descriptors = [@events, StartFailure, Pidfile, *@control.descriptors, *@life_line, *listeners.other]
 
     def connect_parts

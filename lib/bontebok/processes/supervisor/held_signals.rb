@@ -8,22 +8,12 @@ module Bontebok
     module HeldSignals
       # All signals that a supervisor handles.
       SIGNALS = %w[TERM QUIT INT HUP USR1 USR2 TTIN TTOU CHLD].freeze
+      NUMBERS = Signal.list.values_at(*SIGNALS).freeze
+      private_constant :NUMBERS
 
-      class << self
-        def hold
-          Core.hold_signals(*numbers)
-        end
+      def self.hold = Core.hold_signals(*NUMBERS)
 
-        def release
-          Core.release_signals(*numbers)
-        end
-
-        private
-
-        def numbers
-          SIGNALS.map { |name| Signal.list.fetch(name) }
-        end
-      end
+      def self.release = Core.release_signals(*NUMBERS)
     end
   end
 end
