@@ -204,7 +204,8 @@ module Bontebok
     # Reaps all ended children, perhaps also a master.
     def reap
       while (pid, status = Process.wait2(-1, Process::WNOHANG))
-        [@masters, @adopted, @replacement].each { |part| part.ended(pid, status) }
+        [@masters, @adopted].each { |part| part.ended(pid, status) }
+        @replacement.trial.ended(status) if @replacement.trial&.pid == pid
       end
     rescue Errno::ECHILD
       nil

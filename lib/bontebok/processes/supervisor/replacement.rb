@@ -24,7 +24,7 @@ module Bontebok
       # signals, the pid file, a file that is loaded).
       MORE_DESCRIPTORS = 8
 
-      # The ForkedProcess of the trial; nil: there is none.
+      # The ForkedProcess of the trial, which the supervisor reaps; nil: there is none.
       attr_reader :trial
 
       # events: the SignalQueue. masters: the Generations. orders: the DeployOrders. The block gets values, and returns
@@ -60,11 +60,6 @@ module Bontebok
 
       # The time of the next #tick; nil: none.
       def deadline = (@trial.deadline if @trial&.deadline&.finite?)
-
-      # Called when the supervisor has reaped any process.
-      def ended(pid, status)
-        @trial.ended(status) if @trial&.pid == pid
-      end
 
       # Called when all signals that were taken are handled. If signals have come since then, they are handled first.
       def tick
