@@ -148,16 +148,15 @@ module Bontebok
     def descriptors = [@events, StartFailure, Pidfile, *@control.descriptors, *@life_line, *listeners.other]
 
     def connect_parts
-      parts = { stop: @stop, service: @service, log: @log }
-      @workers = WorkerOrders.new(@deploys, @masters, @adopted, commands: @commands, **parts)
+      parts = { commands: @commands, stop: @stop, service: @service, log: @log }
+      @workers = WorkerOrders.new(@deploys, @masters, @adopted, **parts)
       @growth = Growth.new(@deploys, @masters, @stop, @log)
       @start = FirstStart.new(@deploys, @masters, @growth, control: @control, stop: @stop, log: @log,
                                                            began: @began) { stop(:quit) }
       @condition = Condition.new(@deploys, @masters, @adopted, stop: @stop, start: @start, workers: @workers)
-      orders = DeployOrders.new(@deploys, @masters, @start, commands: @commands, **parts) do |client|
-        @replacement.begin(client)
-      end
-      @replacement = Replacement.new(@events, @deploys, @masters, orders, arrivals: @arrivals, **parts) do |more = {}|
+      orders = DeployOrders.new(@deploys, @masters, @start, **parts) { |client| @replacement.begin(client) }
+      @replacement = Replacement.new(@events, @deploys, @masters, orders, arrivals: @arrivals, service: @service,
+                                                                          stop: @stop, log: @log) do |more = {}|
         state_to_pass(more)
       end
     end
