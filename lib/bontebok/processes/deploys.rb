@@ -7,7 +7,6 @@ require_relative "../version"
 require_relative "generations/deploy_report"
 require_relative "forked_process"
 require_relative "generations"
-require_relative "master"
 require_relative "generations/rollout"
 require_relative "generations/start_of_master"
 
@@ -205,9 +204,11 @@ module Bontebok
       DeployReport.new(setup.number, serving.listeners.worker_links.totals, @log, kind: kind, **options)
     end
 
+    # The supervisor itself needs no file of a master or a worker.
     def fork_master(setup)
       setup.version, setup.config, setup.listeners = serving.to_a.drop(1)
       process = ForkedProcess.fork(to_close: @descriptors.call) do |channel|
+        require_relative "master"
         ExitFence.put if loaded?
         @log.generation = setup.number
         Master.new(setup.config, setup.listeners, generation: setup.number, workers: generations.workers,

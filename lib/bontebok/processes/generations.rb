@@ -209,13 +209,8 @@ module Bontebok
       end
     end
 
-    # If the master has ended, all of its words are read.
     def hear(generation)
-      loop do
-        words = generation.process.hear
-        words.each { |word| note(generation, word) }
-        break unless generation.process.ended? && words.size == Channel::MOST
-      end
+      generation.process.hear.each { |word| note(generation, word) }
     end
 
     def note(generation, word)
