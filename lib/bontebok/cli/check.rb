@@ -127,7 +127,7 @@ module Bontebok
 
       connection = ServerSearch.new(@config).connection
       connection.write("command" => "status")
-      message = connection.read_until(Deadline.new(WAIT))
+      message = connection.read(Deadline.new(WAIT))
       return "#{connection.path} runs, but does not respond" if message == false
 
       "#{connection.path} runs" if message&.key?("server")

@@ -48,7 +48,7 @@ module Bontebok
     end
 
     # As the server itself has told (WorkerLinks#processes). Its memory cannot be read on a system without files in
-    # memory, or if it is an older version.
+    # memory.
     def told_workers
       processes = [*@facts[:processes]].grep(Hash).first(Status::Snapshot::MOST)
       processes.map.with_index(1) do |process, number|
@@ -75,10 +75,8 @@ module Bontebok
         trouble: [*@family.troubles(@answered), *@memory.fault] }
     end
 
-    # Older versions do not tell it.
-    def mode
-      @facts[:mode] || (@facts[:workers].eql?(0) || @pids.include?(@family.pid) ? "single" : "cluster")
-    end
+    # A server that does not answer does not tell it.
+    def mode = @facts[:mode] || (@pids.include?(@family.pid) ? "single" : "cluster")
 
     # The memory is newer than the answer.
     def state

@@ -12,9 +12,7 @@ module Bontebok
   class ObservedServer
     # Seconds that the server gets to accept the connection and to answer.
     PATIENCE = 2
-    # The exit status of a server whose version has no command `watch`.
-    UNKNOWN = 2
-    private_constant :PATIENCE, :UNKNOWN
+    private_constant :PATIENCE
 
     # The server's own answer, with Symbols as keys; empty: it has not answered. The ObservedMemory.
     attr_reader :facts, :memory
@@ -31,8 +29,7 @@ module Bontebok
       close
       @facts = {}
       @watch = Watch.new(@connect.call(deadline))
-      @watch.wait(deadline)
-      take(deadline)
+      take(@watch.wait(deadline))
     end
 
     # Another process would answer now, or an answer has come late.
@@ -56,10 +53,10 @@ module Bontebok
 
     private
 
-    def take(deadline)
-      answer = @watch.answer
+    # answer: nil if the server does not answer. With a status, it refuses.
+    def take(answer)
       return @memory = ObservedMemory.search(@watch.pid) unless answer
-      return take_older(answer, deadline) if answer["status"]
+      raise StartError, Status::PlainText.lines(answer["text"].to_s) if answer["status"]
 
       @facts = symbols(answer["server"])
       @memory = ObservedMemory.of(@watch.descriptors, masters, reason: answer["memory"])
@@ -67,18 +64,6 @@ module Bontebok
 
     # The pids are of the server's namespace.
     def masters = pid ? ProcessChildren.of(pid) & [*@facts[:masters]] : []
-
-    # The answer is an error.
-    def take_older(answer, deadline)
-      raise StartError, Status::PlainText.lines(answer["text"].to_s) unless answer["status"] == UNKNOWN
-
-      connection = @connect.call(deadline)
-      connection.write({ command: "status" })
-      @facts = symbols((connection.read_until(deadline) || {})["server"])
-      @memory = ObservedMemory.search(@watch.pid)
-    ensure
-      connection&.close
-    end
 
     # A key that is no text is no key of a server.
     def symbols(hash)

@@ -22,9 +22,14 @@ module Bontebok
 
     attr_reader :path
 
+    # The IO objects of descriptors that have come with messages. #close closes them.
+    attr_reader :descriptors
+
     # path: the control socket. deadline: until then, the connection is tried again if the server's queue is full.
     def initialize(path, deadline = Deadline.new(PATIENCE))
       @path = path
+      @received = +""
+      @descriptors = []
       @socket = guard { connect(deadline) }
     end
 
@@ -33,8 +38,10 @@ module Bontebok
     def ask(request, idle: nil)
       write(request)
       loop do
-        idle.call until idle.nil? || wait(INTERVAL)
-        yield(message = checked(read || break))
+        message = read(idle && Deadline.new(INTERVAL))
+        next idle.call if message == false
+
+        yield checked(message || break)
         break if message["status"]
       end
     ensure
@@ -48,39 +55,14 @@ module Bontebok
       nil
     end
 
-    # Returns nil if no message has arrived after the seconds.
-    def wait(seconds)
-      @socket.wait_readable(seconds)
-    end
-
-    # Returns the next message; nil: the server has closed the connection.
-    def read
-      guard { @socket.gets&.then { |line| ControlMessage.parse(line) } }
-    end
-
-    # As #read; false: not all of the message has arrived by the deadline. Nothing else can be read afterwards.
-    def read_until(deadline)
-      received = +""
-      until received.include?("\n")
-        return false unless wait(deadline.left)
-
-        received << guard { @socket.readpartial(ControlMessage::LONGEST) }
-        raise StartError, "the server at #{@path} sends something else" if received.bytesize > LONGEST
+    # Waits for the next message until the deadline; nil: without a limit. Returns the message; nil: the server has
+    # closed the connection; false: not all of the message has arrived by the deadline.
+    def read(deadline = nil)
+      until (line = @received.slice!(/\A.*\n/))
+        return false unless @socket.wait_readable(deadline&.left)
+        return unless receive
       end
-      guard { ControlMessage.parse(received[/.*/]) }
-    rescue EOFError
-      nil
-    end
-
-    # Returns bytes that have arrived and the IO objects of descriptors that came with them; ["", []]: nothing has
-    # arrived; nil: the server has closed the connection. Not for a connection that #read has used.
-    def receive
-      bytes, _, _, *controls = @socket.recvmsg_nonblock(ControlMessage::LONGEST, scm_rights: true)
-      [bytes, controls.flat_map { |control| control.unix_rights.to_a }] unless bytes.nil? || bytes.empty?
-    rescue IO::WaitReadable
-      ["", []]
-    rescue SystemCallError
-      nil
+      guard { ControlMessage.parse(line) }
     end
 
     # The number of the user who runs the server.
@@ -102,10 +84,25 @@ module Bontebok
 
     # Returns nil.
     def close
-      @socket.close
+      [@socket, *@descriptors].each(&:close)
+      nil
     end
 
     private
+
+    # Keeps what has arrived. Returns false if the server has closed the connection.
+    def receive
+      bytes, _, _, *controls = @socket.recvmsg_nonblock(ControlMessage::LONGEST, scm_rights: true)
+      @descriptors.concat(controls.flat_map { |control| control.unix_rights.to_a })
+      @received << bytes.to_s
+      raise StartError, "the server at #{@path} sends something else" if @received.bytesize > LONGEST
+
+      !bytes.to_s.empty?
+    rescue IO::WaitReadable
+      true
+    rescue SystemCallError
+      false
+    end
 
     # The status becomes that of a process.
     def checked(message)

@@ -1,8 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "control_connection"
-require_relative "control_message"
-require_relative "../../start_error"
 
 module Bontebok
   # The command `watch`, as the command line sees it: asks once, and gets the facts and the memory of the server
@@ -14,8 +12,6 @@ module Bontebok
     # connection: a ControlConnection, which belongs to this object from now on.
     def initialize(connection)
       @connection = connection
-      @received = +""
-      @descriptors = []
       connection.write({ command: "watch" })
     end
 
@@ -24,7 +20,7 @@ module Bontebok
 
     # Waits until the deadline for the answer. Returns the answer or nil. Raises StartError.
     def wait(deadline)
-      hear until @answer || @over || @connection.wait(deadline.left).nil?
+      hear(deadline) unless @answer
       raise StartError, "the server has ended" if @over && !@answer
 
       @answer
@@ -32,38 +28,24 @@ module Bontebok
 
     # True if the connection has ended.
     def over?
-      hear if !@over && @connection.wait(0)
-      @over == true
+      hear(Deadline.new(0)) unless @over
+      @over
     end
 
     # { name => [IO, ...] }
     def descriptors
       names = @answer ? [*@answer["descriptors"]] : []
-      names.zip(@descriptors).each_with_object({}) { |(name, io), found| (found[name] ||= []) << io if io }
+      names.zip(@connection.descriptors).each_with_object({}) { |(name, io), found| (found[name] ||= []) << io if io }
     end
 
-    def close
-      [@connection, *@descriptors].each(&:close)
-    end
+    def close = @connection.close
 
     private
 
-    def hear
-      bytes, descriptors = @connection.receive
-      return @over = true unless bytes
-
-      @descriptors.concat(descriptors)
-      @received << bytes
-      return take_line if @received.bytesize <= ControlConnection::LONGEST
-
-      raise StartError, "the server at #{@connection.path} sends something else"
-    end
-
-    def take_line
-      line = @received.slice!(/\A.*\n/) or return
-      @answer ||= ControlMessage.parse(line)
-    rescue ControlMessage::Invalid => e
-      raise StartError, "the server at #{@connection.path} sends something else: #{e.message}"
+    def hear(deadline)
+      message = @connection.read(deadline)
+      @over = message.nil?
+      @answer ||= message if message
     end
   end
 end

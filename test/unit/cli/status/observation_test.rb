@@ -87,7 +87,7 @@ class ObservationTest < Support::TestCase
     assert_equal([true, false], [[], [totals]].map { |found| look(memory(totals: found)).server[:uncounted] })
   end
 
-  # An older version, or a system without files in memory.
+  # A system without files in memory.
   def test_the_workers_that_the_server_tells
     told = [{ "pid" => 9, "threads" => 3, "busy" => 1, "requests" => 4, "leaves" => true, "longest" => 1500 },
             { "pid" => "x", "threads" => -1, "busy" => 2**70 }, 7,

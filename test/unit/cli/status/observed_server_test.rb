@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "minitest/mock"
-require "timeout"
 require "test_helper"
 require "bontebok/cli/status/observation"
 require "bontebok/cli/status/observed_server"
@@ -17,24 +15,6 @@ class ObservedServerTest < Support::TestCase
     @thread&.join
     [@observed, @server].compact.each(&:close)
     super
-  end
-
-  # A version without `watch`. Its memory is found in /proc. The memory of other tests must not be found.
-  def test_an_older_server_is_asked_for_its_status
-    workers = [{ pid: Process.pid, threads: 2, busy: 1, requests: 3, errors: 0, leaves: false, longest: 7 }]
-    answer({ status: 2, text: "unknown command" },
-           { status: 0, server: { pid: Process.pid, state: "serving", workers: 0, processes: workers } })
-    Bontebok::ObservedMemory.stub(:search, Bontebok::ObservedMemory.new({})) { observe }
-    assert_equal Process.pid, @observed.pid
-    found = Bontebok::Observation.new(@observed).snapshot
-    assert_equal ["serving", "single", 1, 2], [*found.server.values_at(:state, :mode), found.busy, found.threads]
-    assert_match(/cannot be read: no process shows them/, found.server[:trouble].first)
-  end
-
-  def test_half_a_line_of_an_older_server
-    answer({ status: 2, text: "unknown command" }, '{"version":1')
-    Bontebok::ObservedMemory.stub(:search, Bontebok::ObservedMemory.new({})) { within(10) { observe } }
-    refute_predicate @observed, :answered?
   end
 
   def test_a_refusal_ends_the_command
@@ -75,8 +55,6 @@ class ObservedServerTest < Support::TestCase
   end
 
   private
-
-  def within(seconds, &block) = Timeout.timeout(seconds, &block)
 
   def observe
     @observed = Bontebok::ObservedServer.new { |deadline| Bontebok::ControlConnection.new(@path, deadline) }

@@ -52,5 +52,5 @@ class ControlConnectionTest < Support::TestCase
 
   private
 
-  def read(seconds = SOON) = @connection.read_until(Bontebok::Deadline.new(seconds))
+  def read(seconds = SOON) = @connection.read(Bontebok::Deadline.new(seconds))
 end

@@ -71,8 +71,8 @@ class ControlSocketTest < Support::TestCase
 
   def closed?(connection)
     loop do
-      bytes, = connection.receive
-      return bytes.nil? if bytes.to_s.empty?
+      message = connection.read(Bontebok::Deadline.new(0))
+      return message.nil? unless message
     end
   end
 end
