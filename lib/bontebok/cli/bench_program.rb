@@ -28,7 +28,7 @@ module Bontebok
     # Executes the program with these arguments and does not return. If there is no program, or if exec fails, returns
     # the exit status 1. For --help, nothing is built.
     def run(argv)
-      return help if argv.intersect?(%w[-h --help])
+      return Output.show(usage) if argv.intersect?(%w[-h --help])
 
       program = path { Output.write($stderr, "bontebok bench: building the load tool\n") }
       exec([program, NAME], *argv)
@@ -69,13 +69,6 @@ module Bontebok
     end
 
     private
-
-    def help
-      Output.write($stdout, usage)
-      0
-    rescue Errno::EPIPE
-      0
-    end
 
     # Several processes may build at the same time, so each one writes a file of its own.
     def compile(output)

@@ -29,7 +29,8 @@ module Bontebok
     # Returns the exit status: that of a start with these faults.
     def run
       check_start
-      print_to($stdout, [*options, *hooks, *@config.warnings, *@config.advice, *@remarks])
+      lines = [*options, *hooks, *@config.warnings, *@config.advice, *@remarks]
+      Output.show(lines.map { |line| "#{FileName.text(line)}\n" }.join)
       @faults.messages.each { |message| StartFailure.complain(message) }
       @faults.status
     end
@@ -147,12 +148,6 @@ module Bontebok
     def hooks
       names = @config.hooks.directives
       names.any? ? ["hooks: #{names.join(', ')}"] : []
-    end
-
-    def print_to(stream, lines)
-      Output.write(stream, lines.map { |line| "#{FileName.text(line)}\n" }.join)
-    rescue Errno::EPIPE
-      nil
     end
   end
 end

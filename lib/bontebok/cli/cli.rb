@@ -75,7 +75,7 @@ module Bontebok
       command_line = CommandLine.new(@argv)
       case command_line.action
       when :help then help(command_line.topic)
-      when :version then print_text("bontebok #{VERSION}\n")
+      when :version then Output.show("bontebok #{VERSION}\n")
       when :check then check(command_line)
       else serve(command_line)
       end
@@ -83,7 +83,7 @@ module Bontebok
 
     def help(topic)
       load("option_help")
-      print_text(OptionHelp.of(topic))
+      Output.show(OptionHelp.of(topic))
     end
 
     def bench
@@ -93,7 +93,7 @@ module Bontebok
 
     def complete
       load("completion")
-      print_text(Completion.script(@argv[1]))
+      Output.show(Completion.script(@argv[1]))
     end
 
     # The word may also be the name of a rackup file.
@@ -133,13 +133,6 @@ module Bontebok
       require_relative file
     ensure
       GC.enable unless disabled
-    end
-
-    def print_text(text)
-      Output.write($stdout, text)
-      0
-    rescue Errno::EPIPE
-      0
     end
   end
 end

@@ -75,7 +75,7 @@ module Bontebok
 
     # Returns the exit status. Raises UsageError or StartError.
     def run
-      return print_line(HELP.chomp) if @help
+      return Output.show(HELP) if @help
 
       %w[status top].include?(@command) ? observe : ask
     end
@@ -163,30 +163,16 @@ module Bontebok
     # An application may have written the texts.
     def show(message)
       log, text = message.values_at("log", "text").map { |value| Status::PlainText.lines(value.to_s) if value }
-      print_to($stderr, log) if log
+      Output.show(log, $stderr) if log
       return unless text
 
-      message["status"].to_i.zero? ? print_line(text) : print_to($stderr, "bontebok: #{text}\n")
+      message["status"].to_i.zero? ? Output.show("#{text}\n") : Output.show("bontebok: #{text}\n", $stderr)
     end
 
     def server_ended
       return 0 if @command == "stop"
 
       raise StartError, "the server has ended"
-    end
-
-    # Returns the exit status.
-    def print_line(text)
-      print_to($stdout, "#{text}\n")
-      0
-    end
-
-    # If nobody reads the output any more, only the exit status tells the result.
-    def print_to(stream, text)
-      Output.write(stream, text)
-      stream.flush
-    rescue Errno::EPIPE
-      nil
     end
 
     # With --control, the configuration file is not read, because a new release can have an error in it.
