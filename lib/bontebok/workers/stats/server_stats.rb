@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
+require_relative "../../status/json"
 require_relative "../../status/notes"
-require_relative "../../status/stats"
+require_relative "../../status/puma"
 require_relative "../../status/totals_table"
 require_relative "../../status/worker_table"
 require_relative "../../system/proc/observed_process"
@@ -11,15 +12,21 @@ module Bontebok
   # Bontebok.stats: the numbers of the server that this process belongs to, from the shared memory. No other process is
   # asked. The configuration and the notes take the place of the supervisor's answer.
   class ServerStats
-    # facts: ThisServer::Facts, or nil. Returns the Hash.
+    # facts: ThisServer::Facts, or nil. Returns a Hash of Hashes, Arrays, texts, finite numbers, true, false and nil: the
+    # keys of Puma.stats_hash, and the numbers of Status::Json. Puma's `workers` is a number, so the Hashes of the
+    # processes are `processes`.
     def self.of(facts)
-      Status::Stats.of(facts ? new(facts).snapshot : Status::Snapshot.new(time: Time.now.to_f, server: VERSIONS))
+      snapshot = facts ? new(facts).snapshot : Status::Snapshot.new(time: Time.now.to_f, server: VERSIONS)
+      numbers = Status::Json.numbers(snapshot).except(*OUTSIDE)
+      { **Status::Puma.of(snapshot), **numbers, processes: snapshot.workers }
     end
 
     VERSIONS = { version: VERSION, ruby: "#{RUBY_VERSION}p#{RUBY_PATCHLEVEL}" }.freeze
     # Options that tell how to read the numbers.
     VALUES = %i[threads tag max_queue queue_timeout].freeze
-    private_constant :VERSIONS, :VALUES
+    # Only a look from outside of the server has these.
+    OUTSIDE = %i[at accept_queues workers].freeze
+    private_constant :VERSIONS, :VALUES, :OUTSIDE
 
     def initialize(facts)
       @facts = facts
