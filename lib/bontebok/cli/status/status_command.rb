@@ -3,7 +3,6 @@
 require "json"
 
 require_relative "../../system/encodings/output"
-require_relative "earlier_looks"
 require_relative "observation"
 require_relative "observed_server"
 
@@ -13,11 +12,16 @@ module Bontebok
     # Seconds between two looks of --follow, and between two attempts to reach a server that is replaced.
     INTERVAL = 1
     AGAIN = 0.1
+    # The fewest seconds between two looks that are compared. The kernel counts CPU time in steps of 10 ms, and after a
+    # change of the terminal's size a look comes at once.
+    LEAST = 0.5
+    # How many looks are kept. Two are enough: the last one may be too new.
+    LOOKS = 2
     # Seconds that a server gets for its replacement.
     REPLACEMENT = 2
     # mackerel-agent asks for the definitions of the graphs.
     META = "MACKEREL_AGENT_PLUGIN_META"
-    private_constant :INTERVAL, :AGAIN, :REPLACEMENT, :META
+    private_constant(*constants)
 
     # format: one of ControlCommand::FORMATS. The block gets a Deadline and returns a ControlConnection.
     def initialize(format, follow: false, &connect)
@@ -52,7 +56,7 @@ module Bontebok
       require_relative "screen"
       require_relative "intervals"
       screen = Screen.new($stdout) if @format == "text" && $stdout.tty?
-      @earlier = EarlierLooks.new(INTERVAL / 2.0)
+      @looks = []
       Intervals.each(INTERVAL, -> { screen&.forget }) { look(screen) }
       0
     end
@@ -66,7 +70,17 @@ module Bontebok
       end
       @fingerprint = found.fingerprint
       snapshot = found.snapshot
-      show(snapshot, @earlier.before(snapshot, found.source), screen)
+      show(snapshot, before(snapshot, found.source), screen)
+    end
+
+    # Keeps the snapshot. Returns the earlier one, or nil. source: see ObservedMemory#source. The totals of two servers
+    # are not compared, nor are those that could not be read.
+    def before(snapshot, source)
+      @looks = [] if source.empty? || source != @source
+      @source = source
+      earlier = @looks.reverse.find { |look| snapshot.at - look.at >= LEAST }
+      @looks = [*@looks, snapshot].last(LOOKS) if !source.empty? && (@looks.empty? || earlier == @looks.last)
+      earlier
     end
 
     def observation
