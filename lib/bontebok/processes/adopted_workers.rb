@@ -21,7 +21,7 @@ module Bontebok
     private_constant :LEAST
 
     # last: the deadline if the worker only waits for hijacked connections and streams. fault: if it was killed, the
-    # reason (TotalNames::ENDS) and a text.
+    # reason (Totals::ENDS) and a text.
     Worker = Struct.new(:pid, :told, :deadline, :last, :fault)
     private_constant :Worker
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../request_timeout"
-require_relative "../sockets/shared/total_names"
+require_relative "../sockets/shared/totals"
 
 module Bontebok
   # Runs in the main thread, and handles requests that take longer than request_timeout_soft or request_timeout. After
@@ -50,7 +50,7 @@ module Bontebok
       report("request_timeout_soft: #{request} is here", "Bontebok::RequestTimeout is raised", backtrace)
     end
 
-    def count(number) = @totals.count(TotalNames::SLOW, number)
+    def count(number) = @totals.count(Totals::SLOW, number)
 
     # With request_timeout_soft, they are counted already. Other threads may show what a request waits for.
     def report_overdue

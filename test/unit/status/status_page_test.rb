@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/sockets/shared/total_names"
+require "bontebok/sockets/shared/totals"
 require "bontebok/status/snapshot"
 require "bontebok/status/units"
 
@@ -32,7 +32,7 @@ class StatusPageTest < Minitest::Test
   def test_each_counter
     names = Bontebok::Status::Snapshot.new.totals.keys
     assert_empty(names.reject { |name| PAGE.match?(/^\|[^|]*`#{name}`/) })
-    words = [*Bontebok::TotalNames::ENDS, *Bontebok::TotalNames::DEPLOYS].map { |name, _| "`#{name}`" }
+    words = [*Bontebok::Totals::ENDS, *Bontebok::Totals::DEPLOYS].map { |name, _| "`#{name}`" }
     assert_empty(words.reject { |word| PAGE.include?(word) })
   end
 end

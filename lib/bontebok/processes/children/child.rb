@@ -37,7 +37,7 @@ module Bontebok
         waiting: { waits: :waiting }
       }.freeze
       # Why a worker must end: a word of the worker (see Channel), or a decision of its parent. The values are the
-      # reason in the totals (TotalNames::ENDS), and the text.
+      # reason in the totals (Totals::ENDS), and the text.
       CAUSES = {
         max_requests: ["limit", "max_requests is reached"],
         max_worker_age: ["limit", "max_worker_age is reached"],

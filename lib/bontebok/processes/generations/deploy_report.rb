@@ -12,7 +12,7 @@ module Bontebok
     MOST = 16
     # Bytes in which FirstError is looked for.
     KEPT = 16 * 1024
-    # Exit statuses of the command, and the names of these results (TotalNames::DEPLOYS).
+    # Exit statuses of the command, and the names of these results (Totals::DEPLOYS).
     FAILURES = { 4 => "canary_bad", 5 => "canary_few" }.freeze
     private_constant :FAILURES
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../passed_variable"
-require_relative "total_names"
 
 module Bontebok
   # The totals of a server: responses, bytes, times, and events with names. They are in memory that all processes of the
@@ -16,6 +15,36 @@ module Bontebok
     VARIABLE = "BONTEBOK_TOTALS"
     # How many other memories are kept. Each has a descriptor.
     MOST = 16
+
+    # The names of the totals that Ruby counts (#count). The core's names are in bontebok_metrics.h.
+
+    # Why a worker has ended. The total is "ended REASON".
+    ENDS = {
+      "asked" => "its generation ends, or somebody has asked for other or fewer workers",
+      "limit" => "it has reached max_requests, max_worker_age, max_worker_memory, or its limit of descriptors",
+      "application" => "the application has asked for it, or has damaged the process",
+      "timeout" => "a request has taken longer than request_timeout",
+      "hung" => "it has not moved for worker_timeout",
+      "late" => "it has not finished its requests in time",
+      "killed" => "another process has sent a signal, or the memory was full",
+      "crashed" => "it has ended by itself",
+      "failed" => "it has ended before it was ready"
+    }.freeze
+
+    # How a deploy has ended. The total is "deploy RESULT".
+    DEPLOYS = {
+      "succeeded" => "the new generation serves",
+      "failed" => "the new generation has failed",
+      "canary_bad" => "the canary had too many errors, or has lost a worker",
+      "canary_few" => "the canary got too few requests",
+      "superseded" => "another deploy has replaced it",
+      "rolled_back" => "the former generation serves again"
+    }.freeze
+
+    # Requests that have taken longer than request_timeout_soft. Without this limit: longer than request_timeout.
+    SLOW = "slow requests"
+    # Lines of the server's own log that could not be written.
+    LOST = "log lines lost"
 
     # io: its file, or nil. metrics: a Core::Metrics; nil: another version of Bontebok has made the file, with another
     # layout. master: the pid of the master that the memory was made for, or nil.
@@ -123,7 +152,7 @@ module Bontebok
       worker.metrics(@own.metrics, number, generation)
     end
 
-    # Adds to the total with this name (see TotalNames).
+    # Adds to the total with this name (see SLOW and LOST).
     def count(name, number = 1)
       @own.metrics.count(name, number)
     end
@@ -142,7 +171,7 @@ module Bontebok
 
     # Counts the lines that the Log of this process, and of the processes that it forks, loses from now on.
     def count_losses(log)
-      log.on_loss = -> { count(TotalNames::LOST) } if log.respond_to?(:on_loss=)
+      log.on_loss = -> { count(LOST) } if log.respond_to?(:on_loss=)
     end
 
     # "worker N gM": number and generation of the process that has had lanes; nil: it has had none.
@@ -151,17 +180,17 @@ module Bontebok
       "worker #{lane[:worker]} g#{lane[:generation]}" if lane
     end
 
-    # Counts the end of a worker. reason: of TotalNames::ENDS. text: for a note; nil: there is no note.
+    # Counts the end of a worker. reason: of ENDS. text: for a note; nil: there is no note.
     def ended(reason, text)
-      raise KeyError, reason unless TotalNames::ENDS.key?(reason)
+      raise KeyError, reason unless ENDS.key?(reason)
 
       count("ended #{reason}")
       note(:end, text) if text
     end
 
-    # Counts the end of a deploy. result: of TotalNames::DEPLOYS.
+    # Counts the end of a deploy. result: of DEPLOYS.
     def deployed(result, text)
-      raise KeyError, result unless TotalNames::DEPLOYS.key?(result)
+      raise KeyError, result unless DEPLOYS.key?(result)
 
       count("deploy #{result}")
       note(:deploy, text)

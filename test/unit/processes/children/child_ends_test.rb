@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "bontebok/processes/children"
-require "bontebok/sockets/shared/total_names"
+require "bontebok/sockets/shared/totals"
 require_relative "../../support/workers/fake_worker"
 
 # Tests what the totals learn about the end of a worker.
@@ -57,7 +57,7 @@ class ChildEndsTest < Support::TestCase
   # The words of a worker, the reasons, and their table are in three files.
   def test_each_word_of_a_worker_has_a_text
     assert_equal Child::WORDS, Child::WORDS & Bontebok::Channel::BYTES.keys & Child::CAUSES.keys
-    assert_empty Child::CAUSES.values.map(&:first) - Bontebok::TotalNames::ENDS.keys
+    assert_empty Child::CAUSES.values.map(&:first) - Bontebok::Totals::ENDS.keys
   end
 
   private
