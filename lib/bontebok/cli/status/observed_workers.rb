@@ -2,7 +2,8 @@
 
 require_relative "../../status/worker_table"
 require_relative "../../system/proc/observed_process"
-require_relative "../../system/proc/process_threads"
+require_relative "../../system/proc/proc_file"
+require_relative "../../system/proc/stat_line"
 
 module Bontebok
   # The workers of a snapshot (Status::Snapshot), from the server's memory and from /proc. Many or large processes take
@@ -55,8 +56,15 @@ module Bontebok
     end
 
     def add_thread(pid, thread)
-      found = ProcessThreads.found(pid, thread[:tid]) or return
-      thread.update(kernel: found.kernel, run: found.state, cpu: found.cpu)
+      directory = "/proc/#{pid}/task/#{thread[:tid]}"
+      line = StatLine.read("#{directory}/stat") or return
+      thread.update(kernel: kernel_function(directory), run: line.state, cpu: line.cpu)
+    end
+
+    # The function of the kernel in which the thread waits; nil: it runs, or this user may not see it. The file has a
+    # function's name, or 0. Compilers add ".constprop.0" and the like.
+    def kernel_function(directory)
+      ProcFile.read("#{directory}/wchan")&.slice(/\A([A-Za-z_]\w*)(?:\.[\w.]*)?\z/, 1)
     end
 
     def add_states(workers)

@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
 require_relative "../process_memory"
-require_relative "process_threads"
 require_relative "stat_line"
 
 module Bontebok
   # Another process, as the kernel shows it at the moment of .new. Any user may see its state and its times. The kernel
-  # shows PSS, and in which of its functions the threads wait, to the user of the process and to root.
+  # shows PSS to the user of the process and to root.
   class ObservedProcess
     # Predicates for messages: "the supervisor (pid 12) is stopped (SIGSTOP)".
     CONDITIONS = { "R" => "runs", "S" => "waits", "I" => "waits", "D" => "waits for the disk",
@@ -49,9 +48,6 @@ module Bontebok
     # Bytes: its own memory, and its part of the memory that it shares; nil: not shown. The kernel reads its page table:
     # this takes 0.3 ms, and 2 ms more for each 100 MB.
     def pss = ProcessMemory.read("/proc/#{@pid}/smaps_rollup")&.share
-
-    # An Array of ProcessThreads::Found, read now.
-    def threads = ProcessThreads.of(@pid)
 
     private
 

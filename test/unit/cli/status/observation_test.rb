@@ -39,6 +39,14 @@ class ObservationTest < Support::TestCase
     assert_nil worker[:threads].last[:run] # the thread has no request
   end
 
+  # "0": the thread runs, or the user may not see it. A compiler adds a suffix.
+  def test_the_function_of_the_kernel_in_which_a_thread_waits
+    { "do_wait.constprop.0" => "do_wait", "0" => nil, "a b" => nil, "\xff\e[2J" => nil, nil => nil }.each do |text, name|
+      read = ->(path) { path.end_with?("wchan") ? text&.b : File.binread(path) }
+      Bontebok::ProcFile.stub(:read, read) { assert_equal [name], [look.workers.first[:threads].first[:kernel]] }
+    end
+  end
+
   # The user may have no thread more (ulimit -u, pids.max).
   def test_the_memory_is_read_without_other_threads
     [0, 1].each do |most|

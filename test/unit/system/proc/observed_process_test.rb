@@ -17,7 +17,6 @@ class ObservedProcessTest < Support::TestCase
       assert_in_delta before, seen.started, 2
       assert_includes 0..1.0, seen.cpu
       assert_includes (1 << 16)..(1 << 32), seen.pss
-      assert_includes seen.threads.map(&:tid), pid
     end
   end
 
@@ -34,7 +33,6 @@ class ObservedProcessTest < Support::TestCase
       seen = Observed.new(pid)
       assert_equal ["T", "is stopped (SIGSTOP)", true, false], [seen.state, seen.condition, seen.stopped?, seen.ended?]
       refute_nil seen.pss
-      assert_equal ["T"], seen.threads.map(&:state).uniq
     end
   end
 
@@ -49,7 +47,6 @@ class ObservedProcessTest < Support::TestCase
     seen = Observed.new(pid)
     assert_ended seen
     assert_equal [nil] * 4, [seen.state, seen.cpu, seen.started, seen.pss]
-    assert_empty seen.threads
   end
 
   # The number comes from memory that any worker can write.
@@ -60,7 +57,6 @@ class ObservedProcessTest < Support::TestCase
   def test_a_process_of_another_namespace
     seen = Observed.new(0)
     assert_equal [nil, nil, false, false], [seen.state, seen.condition, seen.stopped?, seen.ended?]
-    assert_empty seen.threads
   end
 
   # /proc is not mounted, or hides the processes of other users.
@@ -86,7 +82,7 @@ class ObservedProcessTest < Support::TestCase
   end
 
   def condition_of(letter)
-    line = Bontebok::StatLine.new("", letter, 1, 0.0, 0, 0.0)
+    line = Bontebok::StatLine.new(letter, 1, 0.0, 0, 0.0)
     Bontebok::StatLine.stub(:read, line) { Observed.new(1).condition }
   end
 
