@@ -4,7 +4,7 @@ require "test_helper"
 require "bontebok/cli/server_search"
 require "bontebok/config/config"
 require "bontebok/config/supervisor_config"
-require "bontebok/system/root_files"
+require "bontebok/system/code_files"
 
 # Tests that file names are texts in UTF-8 in the locale C, too, in which Ruby labels those of the system otherwise.
 # Services and containers often have this locale.
@@ -49,7 +49,7 @@ class LocaleTest < Support::TestCase
 
     File.chmod(0o755, temp_dir)
     File.symlink("\u00e9", link = "#{temp_dir}/\u00fc")
-    assert Bontebok::RootFiles.own?(link)
+    assert Bontebok::CodeFiles.roots?(link)
     Bontebok::Account.new("65534", "65534").append("#{@directory}/log").close
     assert_equal 65_534, File.stat("#{@directory}/log").uid
   end

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "bontebok/system/root_files"
+require "bontebok/system/code_files"
 
-# Tests RootFiles: it knows the files that another user than root can change.
-class RootFilesTest < Support::TestCase
+# Tests that CodeFiles knows the files that another user than root can change.
+class FilesOfRootTest < Support::TestCase
   NOBODY = 65_534
 
   def setup
@@ -67,21 +67,21 @@ class RootFilesTest < Support::TestCase
   end
 
   def test_a_missing_file
-    assert_raises(Errno::ENOENT) { Bontebok::RootFiles.own?("#{temp_dir}/none") }
+    assert_raises(Errno::ENOENT) { Bontebok::CodeFiles.roots?("#{temp_dir}/none") }
   end
 
   def test_a_circle_of_links
     File.symlink("circle", "#{temp_dir}/circle")
-    assert_raises(Errno::ELOOP) { Bontebok::RootFiles.own?("#{temp_dir}/circle") }
+    assert_raises(Errno::ELOOP) { Bontebok::CodeFiles.roots?("#{temp_dir}/circle") }
   end
 
   private
 
   def assert_own(path)
-    assert Bontebok::RootFiles.own?(path), path
+    assert Bontebok::CodeFiles.roots?(path), path
   end
 
   def refute_own(path)
-    refute Bontebok::RootFiles.own?(path), path
+    refute Bontebok::CodeFiles.roots?(path), path
   end
 end
