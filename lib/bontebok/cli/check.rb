@@ -3,7 +3,7 @@
 require_relative "../config/config"
 require_relative "../log/log_files"
 require_relative "../processes/pidfile"
-require_relative "../workers/extension"
+require_relative "../system/extension"
 require_relative "../sockets/control/control_socket"
 require_relative "../sockets/listener_list"
 require_relative "../start_failure"

@@ -126,7 +126,7 @@ module Bontebok
       forms = [*("json" if @request["json"]), *("csv" if @request["csv"]), *@request["format"]]
       raise UsageError, "only one of --json, --csv and --format is possible" if forms.size > 1
 
-      require_relative "../workers/extension"
+      require_relative "../system/extension"
       Extension.load
       require_relative "status/status_command"
       follow = @request["follow"] || @command == "top"

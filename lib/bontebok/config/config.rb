@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../system/core_build"
+require_relative "../system/extension"
 require_relative "../system/runtime/control_places"
 require_relative "../system/working_directory"
 require_relative "account"
@@ -29,9 +29,9 @@ module Bontebok
     # defaults_source  the source of these values, for --check
     # notes      texts for the log
     # faults     the Faults to which this one adds its own, for --check; nil: faults are raised
-    # one_process  this build has no workers (CoreBuild)
+    # one_process  this build has no workers (Extension)
     def initialize(written = {}, given: {}, defaults: {}, fixed: {}, defaults_source: "default", notes: [], faults: nil,
-                   env: ENV, one_process: CoreBuild.one_process?)
+                   env: ENV, one_process: Extension.one_process?)
       @one_process = one_process
       @faults = faults || Faults.new
       @env = env

@@ -15,7 +15,7 @@ require_relative "../start_failure"
 require_relative "../sockets/passed_variable"
 require_relative "../version"
 require_relative "../workers/app_loader"
-require_relative "../workers/extension"
+require_relative "../system/extension"
 require_relative "../workers/worker_files"
 require_relative "../system/working_directory"
 

@@ -3,7 +3,7 @@
 require "test_helper"
 require "bontebok/config/config"
 
-# The configuration of a build that serves with one process (CoreBuild): max_workers has no effect.
+# The configuration of a build that serves with one process (Extension): max_workers has no effect.
 class OneProcessTest < Support::TestCase
   def test_auto_and_zero_mean_one_process
     [{}, { max_workers: ["auto"] }, { max_workers: ["0"] }].each do |written|

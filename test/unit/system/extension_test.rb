@@ -2,7 +2,7 @@
 
 require "minitest/mock"
 require "test_helper"
-require "bontebok/workers/extension"
+require "bontebok/system/extension"
 
 # Tests the messages about an extension that cannot be loaded.
 class ExtensionTest < Support::TestCase
