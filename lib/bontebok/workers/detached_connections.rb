@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../system/deadline"
+require_relative "../system/main_thread"
 
 module Bontebok
   # The connections of this process that have left its threads: hijacked sockets, and streams that have outlived their
@@ -10,10 +11,14 @@ module Bontebok
   # In the WeakMap each connection is its own value. If many keys share a value, such as true, the WeakMap of Ruby 3.1
   # returns keys that the garbage collector has freed, and Ruby crashes.
   class DetachedConnections
-    # seconds: hijack_timeout, which begins with #drain. hook: the DrainHook. core: the Core::Worker.
-    def initialize(seconds, hook:, core:, log:)
+    HOOK = :before_worker_drain
+    private_constant :HOOK
+
+    # seconds: hijack_timeout, which begins with #drain. worker: a Hooks::Worker. core: the Core::Worker.
+    def initialize(seconds, hooks, worker, core:, log:)
       @seconds = seconds
-      @hook = hook
+      @hooks = hooks
+      @worker = worker
       @core = core
       @log = log
       @lock = Mutex.new
@@ -55,10 +60,18 @@ module Bontebok
       @lock.synchronize { @connections.keys }.grep(Core::Stream).each(&:abort)
     end
 
-    # Called when the worker begins to end. Runs the hook. The block is called after the hook.
-    def drain(&)
+    # Called when the worker begins to end. Runs the hook once, in a thread of its own, because it may wait for requests
+    # and connections. The block is called in this thread after the hook. If there is no room for a thread, the hook does
+    # not run: the process must still finish its requests.
+    def drain(&ended)
       @deadline ||= Deadline.new(@seconds)
-      @hook.run(&)
+      return if @hook_begun || !@hooks.any?(HOOK)
+
+      @hook_begun = @hook_runs = true
+      Thread.new { run_hook(&ended) }
+    rescue ThreadError => e
+      @hook_runs = false
+      @log.error("the hook #{HOOK} cannot run", e)
     end
 
     # Called when the threads of the worker have ended, and again if the hook ends later. Returns false if no connection
@@ -85,12 +98,19 @@ module Bontebok
       return true if ended?(count = size)
       return false unless @deadline.over?
 
-      @log.error("the hook #{DrainHook::NAME} has not ended within hijack_timeout") if @hook.running?
+      @log.error("the hook #{HOOK} has not ended within hijack_timeout") if @hook_runs
       @log.warn("closes #{count} hijacked connections and streams after hijack_timeout") if count.positive?
       true
     end
 
     private
+
+    def run_hook
+      MainThread.unguard { @hooks.attempt(HOOK, @worker, log: @log) }
+    ensure
+      @hook_runs = false
+      yield
+    end
 
     def note(count)
       @log.info("waits for #{count} hijacked connections and streams, at most #{@deadline.left.round} s")
@@ -104,7 +124,7 @@ module Bontebok
     end
 
     def ended?(count)
-      count.zero? && !@hook.running?
+      count.zero? && !@hook_runs
     end
   end
 end

@@ -2,8 +2,6 @@
 
 require "bontebok/bontebok"
 require_relative "detached_connections"
-require_relative "drain_hook"
-require_relative "gc_count"
 require_relative "out_of_band"
 require_relative "own_process"
 require_relative "rack_env"
@@ -38,13 +36,12 @@ module Bontebok
       @hooks = config.hooks
       @events = events
       @core = Core::Worker.new(config.core_settings)
-      hook = DrainHook.new(@hooks, worker, log: log)
-      @detached = DetachedConnections.new(config.seconds(:hijack_timeout), hook: hook, core: @core, log: log)
+      @detached = DetachedConnections.new(config.seconds(:hijack_timeout), @hooks, worker, core: @core, log: log)
       connect(channel, release, number: worker.number, generation: generation)
       @lanes = Array.new(config[:threads]) { make_lane(config, release.app) }
       @threads = ServingThreads.new(@lanes, hooks: @hooks, process: process, log: log) { events.push(:lanes_ended) }
       @request_limits = limits_of_requests(config)
-      @collections = GcCount.new(@core)
+      @collections = collections
     end
 
     # Yields when all threads exist, before they serve. Raises ThreadError if not all threads can be created. After this
@@ -88,12 +85,18 @@ module Bontebok
     # Shows on the scoreboard that the main thread runs. Counts the garbage collections.
     def beat
       @core.beat
-      @collections.look
+      count_gc
       @detached.show
     end
 
     # Adds the garbage collections since the last call or #beat to the totals.
-    def count_gc = @collections.look
+    def count_gc
+      former = @collections
+      @collections = collections
+      return if @collections == former
+
+      @core.count_gc(*@collections.zip(former).map { |now, before| [now - before, 0].max })
+    end
 
     # True if the lanes have no request, and have had no request since the last call.
     def rest = @core.rest
@@ -110,6 +113,9 @@ module Bontebok
     end
 
     private
+
+    # The number of garbage collections of this process, and their time in microseconds.
+    def collections = [GC.count, GC.total_time / 1000]
 
     def begin_end
       @listeners.close

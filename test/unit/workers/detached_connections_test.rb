@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "minitest/mock"
+require "bontebok/config/hooks"
 require "bontebok/log/log"
 require "bontebok/workers/detached_connections"
 
@@ -14,15 +15,16 @@ class DetachedConnectionsTest < Support::TestCase
   def setup
     super
     @core = Core.new
-    @connections = Bontebok::DetachedConnections.new(1, hook: nil, core: @core, log: nil)
+    @hooks = Bontebok::Hooks.new
+    @log = Bontebok::Log.new(File.open(File::NULL, "w"))
   end
 
   def test_open_connections_are_counted
     kept = [false, true, false].map { |closed| Connection.new(closed) }
-    kept.each { |connection| @connections.add(connection) }
+    kept.each { |connection| connections.add(connection) }
 
     assert_equal 3, @core.shown
-    @connections.show
+    connections.show
 
     assert_equal 2, @core.shown
     assert_equal 3, kept.size # the connections are alive until here
@@ -31,8 +33,8 @@ class DetachedConnectionsTest < Support::TestCase
   # The application may have given the socket a method of its own.
   def test_a_connection_whose_closed_raises_counts_as_closed
     kept = [Connection.new(false), Object.new.tap { |odd| odd.define_singleton_method(:closed?) { raise "closed?" } }]
-    kept.each { |connection| @connections.add(connection) }
-    @connections.show
+    kept.each { |connection| connections.add(connection) }
+    connections.show
 
     assert_equal [1, 2], [@core.shown, kept.size]
   end
@@ -40,9 +42,6 @@ class DetachedConnectionsTest < Support::TestCase
   # The hook before_worker_drain may end after the first call of #wait?.
   def test_the_time_begins_with_the_first_wait
     now = 0
-    hook = Struct.new(:running?).new(false)
-    log = Bontebok::Log.new(File.open(File::NULL, "w"))
-    connections = Bontebok::DetachedConnections.new(10, hook: hook, core: @core, log: log)
     connections.add(kept = Connection.new(false))
     Bontebok::Clock.stub(:now, -> { now }) do
       assert connections.wait?
@@ -56,10 +55,11 @@ class DetachedConnectionsTest < Support::TestCase
   end
 
   def test_a_wait_for_the_hook_is_shown_also_after_the_hook
-    hook = Struct.new(:running?).new(true)
-    log = Bontebok::Log.new(File.open(File::NULL, "w"))
-    connections = Bontebok::DetachedConnections.new(10, hook: hook, core: @core, log: log)
+    go_on = Queue.new
+    ended = Queue.new
+    @hooks.add(:before_worker_drain, ->(_) { go_on.pop })
     connections.add(kept = Connection.new(false))
+    connections.drain { ended.push(:ended) }
 
     refute @core.waits
     assert_predicate connections, :wait?
@@ -68,18 +68,35 @@ class DetachedConnectionsTest < Support::TestCase
 
     assert_predicate connections, :wait?
     assert_equal [0, true], @core.to_a
-    hook[:running?] = false
+    go_on.push(:go)
+    ended.pop
 
     refute_predicate connections, :wait?
     assert_equal [0, true], @core.to_a
   end
 
+  def test_without_a_thread_the_hook_does_not_run_and_nobody_waits_for_it
+    @hooks.add(:before_worker_drain, ->(_) { raise "the hook runs" })
+    @log = Bontebok::Log.new(File.open(file = "#{temp_dir}/log", "w"))
+    Thread.stub(:new, -> { raise ThreadError, "no room" }) { connections.drain { flunk } }
+    connections.drain { flunk } # A second order to end does not run it, either.
+    refute_predicate connections, :wait?
+    assert_match(/\A\S+ error .* the hook before_worker_drain cannot run: no room \(ThreadError\)$/, File.read(file))
+    refute_match(/the hook runs/, File.read(file))
+  end
+
   # Ruby 3.1 crashes if many keys of a WeakMap have the same value. bench/soak shows the crash.
   def test_no_two_connections_share_a_value
     kept = Array.new(3) { Connection.new(false) }
-    kept.each { |connection| @connections.add(connection) }
-    map = @connections.instance_variable_get(:@connections)
+    kept.each { |connection| connections.add(connection) }
+    map = connections.instance_variable_get(:@connections)
 
     kept.each { |connection| assert_same connection, map[connection] }
+  end
+
+  private
+
+  def connections
+    @made ||= Bontebok::DetachedConnections.new(10, @hooks, nil, core: @core, log: @log)
   end
 end
