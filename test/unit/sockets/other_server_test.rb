@@ -36,7 +36,7 @@ class OtherServerTest < Support::TestCase
     assert_equal :wait_readable, @peer.read_nonblock(1, exception: false)
     other.release
     refute Bontebok::ControlMessage.parse(@peer.gets)["queue"]
-    copy = other.instance_variable_get(:@connection).dup
+    copy = other.instance_variable_get(:@connection).instance_variable_get(:@socket).dup
     2.times { other.leave }
     assert_nil @peer.read(1)
   ensure
@@ -55,7 +55,7 @@ class OtherServerTest < Support::TestCase
     assert_predicate other, :takes_over?
     other.leave
     assert_nil @peer.read(1)
-    @peer.write("c")
+    @peer.write(Bontebok::ControlMessage.line({ text: "this server continues" }))
     @peer.close
     assert_predicate other, :takes_over?
     refute_predicate other, :takes_over?

@@ -4,11 +4,13 @@ require "io/wait"
 require "socket"
 
 require_relative "control_message"
+require_relative "../no_signal"
 require_relative "../../start_error"
 require_relative "../../system/deadline"
 
 module Bontebok
-  # A connection to the control socket, as a command sees it. Raises StartError if no server takes commands there.
+  # A connection to the control socket, as a command or another server sees it. Raises StartError if no server takes
+  # commands there.
   class ControlConnection
     # Seconds between two calls of `idle`.
     INTERVAL = 0.2
@@ -22,7 +24,7 @@ module Bontebok
 
     attr_reader :path
 
-    # The IO objects of descriptors that have come with messages. #close closes them.
+    # The IO objects of descriptors that have come with messages. #close closes those that are left in the Array.
     attr_reader :descriptors
 
     # path: the control socket. deadline: until then, the connection is tried again if the server's queue is full.
@@ -50,7 +52,7 @@ module Bontebok
 
     # A server that refuses the user does not read the request (EPIPE).
     def write(request)
-      guard { @socket.write(ControlMessage.line(request)) }
+      guard { @socket.send(ControlMessage.line(request), NoSignal::FLAG) }
     rescue Errno::EPIPE
       nil
     end
@@ -81,6 +83,10 @@ module Bontebok
     def name
       guard { File.basename(@socket.remote_address.unix_path) }
     end
+
+    # Tells the server that nothing follows, also if forked processes have copies of the connection. Raises
+    # SystemCallError or IOError.
+    def end_writing = @socket.shutdown(:WR)
 
     # Returns nil.
     def close

@@ -1,12 +1,8 @@
 # frozen_string_literal: true
 
-require "io/wait"
-require "socket"
-
-require_relative "control_message"
+require_relative "control_connection"
 require_relative "../passed_listeners"
 require_relative "../worker_links"
-require_relative "../no_signal"
 
 module Bontebok
   # A running server with reuse_port, as a server with the same control socket sees it. The new server gets copies of
@@ -19,46 +15,28 @@ module Bontebok
     # Seconds that the running server gets to respond. Without a response, the new server opens sockets of its own.
     SECONDS = 1
 
-    # Returns nil if no server gives its listeners within the time. path: the control socket.
+    # Returns nil if no server gives its listeners within the time. path: the control socket. Only the user of this
+    # process, or root, can pass a socket that it serves.
     def self.find(path, seconds: SECONDS)
-      socket = Socket.new(:UNIX, :STREAM)
-      socket.connect_nonblock(Socket.pack_sockaddr_un(path))
-      sockets, queue, addresses = trusted?(socket) ? ask(socket, seconds) : nil
-      return new(socket, sockets, queue, addresses) if sockets
-
-      socket.close
-      nil
-    rescue SystemCallError, ArgumentError, ControlMessage::Invalid # ArgumentError: the path is too long
-      socket&.close
-      nil
+      connection = ControlConnection.new(path, Deadline.new(0))
+      other = ask(connection, seconds) if [0, Process.euid].include?(connection.user)
+      other || connection.close
+    rescue StartError
+      connection&.close
     end
 
-    class << self
-      private
+    def self.ask(connection, seconds)
+      connection.write({ command: "listeners" })
+      message = connection.read(Deadline.new(seconds))
+      return if !message || message["status"] || connection.descriptors.empty?
 
-      # Only the user of this process, or root, can pass a socket that it serves.
-      def trusted?(socket)
-        _, uid, = socket.getsockopt(:SOCKET, :PEERCRED).data.unpack("i3")
-        [0, Process.euid].include?(uid)
-      end
-
-      def ask(socket, seconds)
-        socket.send(ControlMessage.line(command: "listeners"), NoSignal::FLAG)
-        return unless socket.wait_readable(seconds)
-
-        line, _, _, *controls = socket.recvmsg(ControlMessage::LONGEST, scm_rights: true)
-        descriptors = controls.flat_map { |control| control.unix_rights.to_a }
-        message = ControlMessage.parse(line)
-        return if descriptors.empty? || message["status"]
-
-        queue = descriptors.pop(message["queue"].to_i)
-        [descriptors.map { |io| PassedListeners.own(io) }, queue, message["addresses"]]
-      end
+      descriptors = connection.descriptors.slice!(0..)
+      queue = descriptors.pop(message["queue"].to_i)
+      new(connection, descriptors.map { |io| PassedListeners.own(io) }, queue, message["addresses"])
     end
+    private_class_method :new, :ask
 
-    private_class_method :new
-
-    # connection: to the control socket. sockets: copies of the listeners' sockets. queue: copies of WorkerLinks#queue.
+    # connection: a ControlConnection. sockets: copies of the listeners' sockets. queue: copies of WorkerLinks#queue.
     # addresses: of all listeners of the running server.
     def initialize(connection, sockets, queue, addresses)
       @connection = connection
@@ -88,22 +66,22 @@ module Bontebok
 
     # Called when this server is ready. Now the other server may stop.
     def release
-      @connection.sendmsg_nonblock(ControlMessage.line(queue: @joined == true), NoSignal::FLAG)
-    rescue SystemCallError, IOError # the other server has ended
+      @connection.write({ queue: @joined == true })
+    rescue StartError, IOError # the other server has ended
       nil
     end
 
     # True if the other server serves, and takes connections from the shared queue. It closes the connection when it
     # stops. If it has noticed that this server stops, it sends a message first.
     def takes_over?
-      @joined == true && !@connection.read_nonblock(1, exception: false).nil?
-    rescue SystemCallError, IOError
+      @joined == true && !@connection.read(Deadline.new(0)).nil?
+    rescue StartError, IOError
       false
     end
 
     # Tells the other server that this one stops. Processes that were forked may have copies of the connection.
     def leave
-      @connection.shutdown(:WR)
+      @connection.end_writing
     rescue SystemCallError, IOError # the other server has ended, or this server has said so already
       nil
     end
