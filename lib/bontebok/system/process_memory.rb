@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bontebok
-  # The memory of a process as the kernel counts it, in bytes. Used by Recycling, WorkerLife and AutoWorkers.
+  # The memory of a process as the kernel counts it, in bytes. Used by Recycling, Worker and AutoWorkers.
   #
   #   own       memory that this process shares with no other process. If the application was loaded before the fork,
   #             this is the memory that has changed since the fork

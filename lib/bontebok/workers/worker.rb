@@ -13,12 +13,12 @@ require_relative "../log/log_files"
 require_relative "../system/loop"
 require_relative "../system/main_thread"
 require_relative "parent"
+require_relative "../system/process_memory"
 require_relative "../system/quiet_signals"
 require_relative "readiness_check"
 require_relative "recycling"
 require_relative "release"
 require_relative "../system/signal_queue"
-require_relative "worker_life"
 require_relative "worker_title"
 
 module Bontebok
@@ -51,7 +51,7 @@ module Bontebok
     # release: the Release, if the master has loaded it; nil: the worker loads it. Returns the exit status.
     def run(release)
       @title = WorkerTitle.new(@number, @generation, @config[:tag])
-      @life = WorkerLife.new(@log)
+      @began = Clock.now
       ForkGuard.install { [@listeners, Channel, ChildLoading, QuietSignals, @log, *@turns, *@life_line].each(&:disown) }
       release = prepare(release)
       @events = SignalQueue.new(*SIGNALS)
@@ -84,9 +84,10 @@ module Bontebok
       end
     end
 
-    # Runs the hook and the check of a ready worker. Returns the words that have arrived; nil: the process must end.
+    # Runs the hook and the check of a ready worker. Returns the words that have arrived; nil: the process must end. The
+    # worker logs nothing before this line, so a failed start logs only the failure.
     def get_ready(release, words)
-      @life.go
+      @log.info("started #{milliseconds} ms ago")
       words += run_ready_hook + check_readiness(release)
       return words unless @together
 
@@ -122,7 +123,7 @@ module Bontebok
         @lanes.process.outlive { begin_to_obey(words) } until @parent && words.empty?
         @lanes.process.outlive { loop_of_events.run { !@serving } } while @serving
         @lanes.join unless @quit
-        @life.over(@lanes.requests)
+        log_end
       end
       0
     end
@@ -130,7 +131,8 @@ module Bontebok
     # Called before the first request. This request may keep Ruby's lock, or end the process.
     def note_ready
       @heartbeat = Heartbeat.new(@lanes, @title, @config.seconds(:worker_timeout))
-      @life.ready
+      @log.info("ready after #{milliseconds} ms")
+      @log.dismiss_witness
       @channel.say(:ready)
     end
 
@@ -140,6 +142,14 @@ module Bontebok
       @parent = Parent.new(@channel, @life_line, @listeners.worker_links)
       words.concat(@channel.hear)
       obey(words.shift) while words.any?
+    end
+
+    def milliseconds = ((Clock.now - @began) * 1000).round
+
+    # The master also logs the end, because a killed worker cannot.
+    def log_end
+      requests = "#{@lanes.requests} request#{"s" unless @lanes.requests == 1}"
+      @log.info(["ends after #{(Clock.now - @began).round(1)} s", requests, *ProcessMemory.read&.to_s].join(", "))
     end
 
     def loop_of_events
