@@ -15,18 +15,12 @@ module Bontebok
       show("loading")
     end
 
-    def busy
-      show("busy")
-    end
+    def busy = show("busy")
 
-    def idle
-      show("idle")
-    end
+    def idle = show("idle")
 
     # This is the last state.
-    def draining
-      show("draining")
-    end
+    def draining = show("draining")
 
     private
 

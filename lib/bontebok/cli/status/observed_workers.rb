@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../status/worker_table"
+require_relative "../../system/clock"
 require_relative "../../system/proc/observed_process"
 require_relative "../../system/proc/proc_file"
 require_relative "../../system/proc/stat_line"
@@ -25,7 +26,7 @@ module Bontebok
       @counted = counted
       @family = family
       @seconds = seconds
-      @began = now
+      @began = Clock.now
     end
 
     def to_a
@@ -49,7 +50,7 @@ module Bontebok
       pairs = workers.flat_map { |worker| worker[:threads].map { |thread| [worker[:pid], thread] } }
       pairs = pairs.select { |_, thread| thread[:tid] && thread[:state] == "request" }
       pairs.sort_by { |_, thread| -(thread[:taken] || 0) }.each do |pid, thread|
-        break if now - @began > THREADS * @seconds
+        break if Clock.now - @began > THREADS * @seconds
 
         add_thread(pid, thread)
       end
@@ -96,11 +97,9 @@ module Bontebok
     end
 
     def read_memory(left)
-      while now - @began < @seconds && (worker, process = left.shift)
+      while Clock.now - @began < @seconds && (worker, process = left.shift)
         worker[:pss] = process.pss
       end
     end
-
-    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 end
