@@ -2,7 +2,6 @@
 
 require_relative "../../system/clock"
 require_relative "control_message"
-require_relative "../no_signal"
 
 module Bontebok
   # A server that starts beside this one, as this one sees it. The other server has asked for the listeners (OtherServer
@@ -15,19 +14,19 @@ module Bontebok
     EXTENSION = %r{/bontebok/bontebok\.\w+}
     private_constant :EXTENSION
 
-    # Readable when #hear has something to do.
-    attr_reader :to_io
-
     # client: the ControlClient, which nobody else uses any more.
     def initialize(client)
-      @to_io = client.to_io
+      @client = client
       @patient_until = Clock.now + PATIENCE
       @received = +""
     end
 
+    # Readable when #hear has something to do.
+    def to_io = @client.to_io
+
     # A client that sends more than a message counts as gone.
     def hear
-      bytes = @to_io.read_nonblock(ControlMessage::LONGEST, exception: false)
+      bytes = to_io.read_nonblock(ControlMessage::LONGEST, exception: false)
       return @gone = true if bytes.nil?
 
       @received << bytes unless bytes == :wait_readable
@@ -54,24 +53,18 @@ module Bontebok
 
     # Tells the other server, which stops, that this one continues. The mere end would say that both stop.
     def dismiss
-      line = ControlMessage.line(text: "this server continues")
-      @to_io.sendmsg_nonblock(line, NoSignal::FLAG, exception: false)
-    rescue SystemCallError, IOError
-      nil
-    ensure
+      @client.say("this server continues")
       close
     end
 
     # Tells the other server that this one stops.
     def leave
-      @to_io.shutdown(:WR)
+      to_io.shutdown(:WR)
     rescue SystemCallError, IOError
       nil
     end
 
-    def close
-      @to_io.close
-    end
+    def close = @client.close
     alias disown close
 
     private
@@ -86,7 +79,7 @@ module Bontebok
     # False if the process has ended, or is no server of Bontebok. True also if nothing can be found out: a process of
     # another pid namespace has the pid 0, and the memory maps of another user's process cannot be read.
     def server?
-      pid = @to_io.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i")
+      pid = to_io.getsockopt(:SOCKET, :PEERCRED).data.unpack1("i")
       return true unless pid.positive?
 
       Process.kill(0, pid)
