@@ -47,7 +47,7 @@ module Bontebok
     end
 
     def text(message, exception)
-      LogFormats::Text.text(message, exception && LogFault.read(exception))
+      TextFormat.text(message, exception && LogFault.read(exception))
     end
   end
 end

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
+require_relative "json_format"
 require_relative "log_fault"
-require_relative "log_formats"
 require_relative "log_stream"
 require_relative "log_text"
+require_relative "text_format"
 
 module Bontebok
   # The server's own log. An entry has the time in UTC, the level, the process, the worker's number, the generation (the
@@ -12,6 +13,12 @@ module Bontebok
   # process may log directly before exit!. Not for signal handlers, and not for the access log, which the core writes.
   class Log
     LEVELS = %i[info warn error].freeze
+    # .line turns an Entry into text, one line or more.
+    FORMATS = { "text" => TextFormat, "json" => JsonFormat }.freeze
+    # time is text. worker and generation are nil for a process that has none. fault is a LogFault or nil. LogText has
+    # cleaned the message and the texts of the fault.
+    Entry = Struct.new(:time, :level, :pid, :worker, :generation, :message, :fault)
+    private_constant :FORMATS, :Entry
     # Seconds that the first entry waits if the reader of the stream has stopped reading. All entries after this one are
     # lost at once, until the reader reads again. So a stopped reader does not delay requests.
     WRITE_TIMEOUT = 0.2
@@ -31,7 +38,7 @@ module Bontebok
 
     # Raises KeyError if there is no such format.
     def configure(format:, level:)
-      @format = LogFormats::ALL.fetch(format)
+      @format = FORMATS.fetch(format)
       @levels = LEVELS.drop_while { |one| one != level.to_sym }
     end
 
@@ -79,7 +86,7 @@ module Bontebok
 
     def line(level, message, fault = nil)
       time = Time.now.utc.strftime("%Y-%m-%dT%H:%M:%S.%LZ")
-      @format.line(LogFormats::LogEntry.new(time, level, Process.pid, @worker, @generation, message, fault))
+      @format.line(Entry.new(time, level, Process.pid, @worker, @generation, message, fault))
     end
 
     def put(line)

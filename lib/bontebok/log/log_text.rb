@@ -3,7 +3,7 @@
 module Bontebok
   # Makes any text safe for the log. The result is UTF-8 without control characters, so a client cannot control the
   # terminal that shows the log. Text from a client is binary: each byte beyond ASCII becomes \xNN. Newlines stay,
-  # because messages of exceptions have several lines. LogFormats indents or escapes them, so a client forges no entry.
+  # because messages of exceptions have several lines. The format indents or escapes them, so a client forges no entry.
   module LogText
     # The longest text, in characters.
     LONGEST = 4096

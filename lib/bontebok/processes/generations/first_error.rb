@@ -3,7 +3,7 @@
 require "json"
 
 module Bontebok
-  # The first error in what an executed master has written: entries of the log (LogFormats), or text of Ruby or
+  # The first error in what an executed master has written: entries of the log (Log), or text of Ruby or
   # Bundler. One line of text, for the note about a deploy that has failed. The application may write the same stream,
   # so an entry can have values of any type.
   module FirstError

@@ -8,7 +8,7 @@ module Lint
   # name a private constant, so it may have any name.
   class Namesakes
     OTHER_SERVERS = "a configuration file for that server names it"
-    OF_OWN_DIRECTORY = "its directory says which: a type of option, a line of the log, or a form of the status"
+    OF_OWN_DIRECTORY = "its directory says which: a type of option, or a form of the status"
     EXCEPTION = "an exception, and the class around says what has failed"
 
     # { full names => reason }
@@ -20,8 +20,7 @@ module Lint
       "Bontebok::ConfigStyles::UnicornObjects::Worker Bontebok::Hooks::Worker Bontebok::Worker" => OTHER_SERVERS,
       "Bontebok::AppLoader::Failed Bontebok::Hooks::Failed Bontebok::ReadinessCheck::Failed" => EXCEPTION,
       "Bontebok::ControlMessage::Invalid Bontebok::OptionTypes::Invalid" => EXCEPTION,
-      "Bontebok::LogFormats::Json Bontebok::Status::Json" => OF_OWN_DIRECTORY,
-      "Bontebok::LogFormats::Text Bontebok::OptionTypes::Text Bontebok::Status::Text" => OF_OWN_DIRECTORY
+      "Bontebok::OptionTypes::Text Bontebok::Status::Text" => OF_OWN_DIRECTORY
     }.freeze
 
     def initialize(root, listed: LISTED)

@@ -5,7 +5,7 @@ require "json"
 require "bontebok/log/log"
 
 # Tests the server's log in JSON format.
-class LogFormatsJsonTest < Minitest::Test
+class JsonFormatTest < Minitest::Test
   def setup
     @reader, @writer = IO.pipe
     @log = Bontebok::Log.new(@writer, format: "json")
