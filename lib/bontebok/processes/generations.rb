@@ -2,7 +2,7 @@
 
 require_relative "../sockets/channel"
 require_relative "../system/clock"
-require_relative "../system/proc/process_stop"
+require_relative "../system/proc/process_state"
 require_relative "children/pauses"
 require_relative "children/record"
 require_relative "forked_process"
@@ -84,7 +84,7 @@ module Bontebok
 
     # True if a master that serves has an open channel and is not frozen.
     def answering?
-      @succession.present.any? { |one| one.serves? && !one.process.deaf? && ProcessStop.of(one.pid).nil? }
+      @succession.present.any? { |one| one.serves? && !one.process.deaf? && ProcessState.stop(one.pid).nil? }
     end
 
     # --- commands ---

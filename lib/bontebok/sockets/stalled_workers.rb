@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../system/clock"
-require_relative "../system/proc/process_stop"
+require_relative "../system/proc/process_state"
 
 module Bontebok
   # Finds workers that have hung for worker_timeout. A worker hangs if its process is stopped, or if one of its threads
@@ -14,7 +14,7 @@ module Bontebok
 
     class << self
       # True if a worker is not frozen at this moment, and has not hung for `seconds`; 0: no limit.
-      def moving?(board, seconds, stops: ProcessStop.method(:of))
+      def moving?(board, seconds, stops: ProcessState.method(:stop))
         limit = seconds.zero? ? Float::INFINITY : seconds * 1000
         board.lanes.group_by { |lane| lane[:pid] }.any? do |pid, lanes|
           taken = lanes.select { |lane| lane[:taken] }
@@ -31,8 +31,8 @@ module Bontebok
     # The time at which #look is due next.
     attr_reader :time
 
-    # board: the scoreboard. seconds: worker_timeout. clock: replaced in tests. stops: as ProcessStop.of.
-    def initialize(board, seconds, clock: Clock, stops: ProcessStop.method(:of))
+    # board: the scoreboard. seconds: worker_timeout. clock: replaced in tests. stops: as ProcessState.stop.
+    def initialize(board, seconds, clock: Clock, stops: ProcessState.method(:stop))
       @scoreboard = board
       @seconds = seconds
       @clock = clock

@@ -170,7 +170,7 @@ class GenerationsOrdersTest < Support::TestCase
     refute_predicate @generations, :answering?
     hear(1, :ready)
     assert_predicate @generations, :answering?
-    Bontebok::ProcessStop.stub(:of, "a stop") { refute_predicate @generations, :answering? }
+    Bontebok::ProcessState.stub(:stop, "a stop") { refute_predicate @generations, :answering? }
     hear(1, :closed)
     refute_predicate @generations, :answering?
   end

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../../system/proc/process_state"
+
 module Bontebok
   # Several servers can share one listening socket (start_server, OtherServer). The socket has an owner (F_SETOWN in
   # fcntl(2)), which the kernel does not use for a listening socket. The owner is the server that has become ready last.
@@ -32,13 +34,7 @@ module Bontebok
     # True if the owner is another process, and runs.
     def other?
       owner = pid
-      return false if owner.nil? || !owner.positive? || owner == Process.pid
-
-      Process.kill(0, owner) == 1
-    rescue Errno::EPERM
-      true
-    rescue Errno::ESRCH
-      false
+      !owner.nil? && owner.positive? && owner != Process.pid && !ProcessState.gone?(owner)
     end
   end
 end

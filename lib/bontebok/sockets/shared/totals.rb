@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../passed_variable"
+require_relative "../../system/proc/process_state"
 
 module Bontebok
   # The totals of a server: responses, bytes, times, and events with names. They are in memory that all processes of the
@@ -51,18 +52,7 @@ module Bontebok
     Memory = Struct.new(:io, :metrics, :master) do
       # True if the process that the memory was made for has ended, and all of its workers.
       def free?
-        !master.nil? && [master, *metrics.lanes.map { |lane| lane[:pid] }].all? { |pid| gone?(pid) }
-      end
-
-      private
-
-      # The process may belong to another user.
-      def gone?(pid)
-        !Process.kill(0, pid)
-      rescue Errno::ESRCH
-        true
-      rescue SystemCallError
-        false
+        !master.nil? && [master, *metrics.lanes.map { |lane| lane[:pid] }].all? { |pid| ProcessState.gone?(pid) }
       end
     end
     private_constant :Memory

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../process_memory"
+require_relative "process_state"
 require_relative "stat_line"
 
 module Bontebok
@@ -51,16 +52,6 @@ module Bontebok
 
     private
 
-    # A system can hide processes of other users in /proc (hidepid), but kill(2) tells whether a process exists.
-    def gone_now?
-      return !@pid.zero? unless PIDS.cover?(@pid)
-
-      Process.kill(0, @pid)
-      false
-    rescue Errno::ESRCH
-      true
-    rescue SystemCallError
-      false
-    end
+    def gone_now? = PIDS.cover?(@pid) ? ProcessState.gone?(@pid) : !@pid.zero?
   end
 end
