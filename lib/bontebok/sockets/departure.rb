@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "departure/newcomers"
 require_relative "departure/steering"
 require_relative "departure/takeover"
 require_relative "shared_unix_listener"
@@ -21,17 +20,20 @@ module Bontebok
 
     # Seconds.
     GRACE = 0.02
+    # Seconds between two looks for a server that starts.
+    INTERVAL = 0.02
 
-    # newcomers: a callable that returns whether a server that has got listeners starts. patience: seconds that another
-    # server gets to load its application; 0: no limit.
+    # newcomers: a callable that returns whether a server that has got copies of the listeners (OtherServer) starts.
+    # patience: seconds that another server gets to load its application; 0: no limit.
     def initialize(listeners, newcomers:, patience:, log:)
       @listeners = listeners
+      @log = log
       @times = { patience: patience.zero? ? Float::INFINITY : patience, log: log }
       @steps = steering
       @steps << Grace.new(Clock.now + GRACE) if listeners.grep(SharedUnixListener).any?(&:replaced?)
       @takeover = Takeover.new(listeners.start_server, **@times) if listeners.start_server&.owned?
       @steps.push(*@takeover)
-      @steps << Newcomers.new(newcomers, **@times) if @takeover.nil? && newcomers.call
+      await(newcomers) if @takeover.nil? && newcomers.call
     end
 
     # How the workers stop when #over? is true. :retire leaves the connections in the queues to another server; :drain
@@ -48,13 +50,32 @@ module Bontebok
     # True if all addresses are left to the other servers.
     def over?
       @steps.reject!(&:over?)
-      @steps.empty?
+      @newcomers = nil unless awaited?
+      @steps.empty? && @newcomers.nil?
     end
 
     # The time of the next call of #over?; nil: all addresses are left.
-    def deadline = @steps.map(&:deadline).min
+    def deadline = [*@steps.map(&:deadline), *(@look if @newcomers)].min
 
     private
+
+    # Meanwhile the workers of this server continue to serve. The other server may also end.
+    def await(newcomers)
+      @newcomers = newcomers
+      @look = Clock.now
+      @patient_until = Clock.now + @times[:patience]
+      @log.info("another server is starting: this server serves until the other one is ready")
+    end
+
+    def awaited?
+      return false unless @newcomers&.call
+
+      @look = Clock.now + INTERVAL
+      return true if Clock.now < @patient_until
+
+      @log.warn("the other server is not ready in time: this server stops")
+      false
+    end
 
     def steering
       groups = @listeners.grep(TcpListener).filter_map(&:group)
