@@ -12,7 +12,7 @@ class LoadedFilesTest < Support::TestCase
     require "bontebok/processes/launcher"
     require "bontebok/processes/supervisor"
     puts ($LOADED_FEATURES - former)
-      .grep(%r{/(fileutils|ipaddr|option_docs|other_servers_flags|config_styles/\\w+)[.]rb$}) { $1 }
+      .grep(%r{/(fileutils|ipaddr|other_servers_flags|config_styles/\\w+)[.]rb$}) { $1 }
   RUBY
 
   def test_a_start_without_a_configuration_file_loads_no_style_and_no_library_that_it_does_not_use
