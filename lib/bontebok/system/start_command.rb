@@ -2,7 +2,6 @@
 
 require "rbconfig"
 
-require_relative "start_command/directory_flags"
 require_relative "start_command/relative_names"
 require_relative "working_directory"
 
@@ -20,11 +19,16 @@ module Bontebok
                          WATCHDOG_USEC BONTEBOK_SUPERVISOR_STATE BONTEBOK_LISTENERS BONTEBOK_CLIENT
                          BONTEBOK_DRAINS BONTEBOK_TOTALS BONTEBOK_IGNORED].freeze
 
+    # Ruby's flags -C and -X, which change the directory before the program begins. The command is executed again in the
+    # directory that they have led to, where a relative name would lead to another directory.
+    DIRECTORY_FLAG = /\A-[CX](.*)\z/mn
+    private_constant :DIRECTORY_FLAG
+
     class << self
       # Called first, before ENV, the working directory or the process title change. paths, found: see RelativeNames.
       def note(argv, paths: {}, found: nil)
         words, env = untouched(argv) || bundled(argv) || [[RbConfig.ruby, $PROGRAM_NAME, *argv], ENV.to_h]
-        own = DirectoryFlags.full(words.first(words.size - argv.size), env["PWD"])
+        own = with_full_directory(words.first(words.size - argv.size), env["PWD"])
         keep([*own, *words.last(argv.size)], env, arguments: argv.size, paths: paths, found: found)
       end
 
@@ -108,6 +112,25 @@ module Bontebok
       end
 
       private
+
+      # Returns the words with one full name of the directory. It may contain a symbolic link, which leads to another
+      # directory later. words: Ruby, its flags, and the program. shell: the directory of the shell (PWD), or nil.
+      def with_full_directory(words, shell)
+        names = []
+        rest = words.dup
+        others = []
+        while (word = rest.shift)
+          next others << word unless (name = word.b[DIRECTORY_FLAG, 1])
+
+          names << (name.empty? ? rest.shift.to_s : name)
+        end
+        names.empty? ? words : [others.first, "-C", full_directory(names, shell), *others.drop(1)]
+      end
+
+      def full_directory(names, shell)
+        name = names.reduce(shell || "/") { |base, one| File.absolute_path(one.b, base.b) }
+        File.identical?(name, ".") ? name : Dir.pwd
+      end
 
       def full(names)
         names.map { |name| File.expand_path(name, directory) }
