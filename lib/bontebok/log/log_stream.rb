@@ -3,6 +3,8 @@
 require "io/wait"
 require "socket"
 
+require_relative "../system/no_signal"
+
 module Bontebok
   # The stream that Log writes to: standard error. The server's processes share it with the application and with the
   # program that started the server. A write waits at most for its timeout. Not thread-safe; Log has the lock.
@@ -17,10 +19,6 @@ module Bontebok
     # at all (pipe(7), PIPE_BUF), so the writes of several processes do not mix. A file accepts a write of any size
     # completely.
     PIECE_BYTES = 4096
-
-    # A message to a socket without a reader raises no SIGPIPE. Not every system has this flag.
-    NO_SIGNAL = Socket.const_defined?(:MSG_NOSIGNAL) ? Socket::MSG_NOSIGNAL : 0
-    private_constant :NO_SIGNAL
 
     # Opens the pipe now, because after a change of user the process may lack the permission to open it. If a caller of
     # CLI has replaced $stderr by an object that is no IO, only #write raises (NoMethodError).
@@ -103,7 +101,7 @@ module Bontebok
     def offer(piece)
       case @own
       when File then @own.write_nonblock(piece, exception: false)
-      when BasicSocket then @own.sendmsg_nonblock(piece, NO_SIGNAL, exception: false)
+      when BasicSocket then @own.sendmsg_nonblock(piece, NoSignal::FLAG, exception: false)
       else (@file || @stream.wait_writable(0)) && @stream.syswrite(piece)
       end
     end

@@ -2,7 +2,7 @@
 
 require "socket"
 
-require_relative "no_signal"
+require_relative "../system/no_signal"
 
 module Bontebok
   # One end of the socket pair between a process and its forked child. The messages are the words below. If the other

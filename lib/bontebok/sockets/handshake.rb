@@ -3,7 +3,7 @@
 require "json"
 require "socket"
 
-require_relative "no_signal"
+require_relative "../system/no_signal"
 
 module Bontebok
   # One end of the socket pair through which the supervisor and an executed master exchange their first messages. An

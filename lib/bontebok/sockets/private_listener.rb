@@ -3,7 +3,7 @@
 require "socket"
 
 require_relative "duped_descriptor"
-require_relative "no_signal"
+require_relative "../system/no_signal"
 
 module Bontebok
   # A listener to which only this process connects: an abstract unix socket whose name the kernel chooses (unix(7),

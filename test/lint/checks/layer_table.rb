@@ -64,7 +64,7 @@ module Lint
 
     # The Ruby files that may require socket. They open, bind or pass on listeners, or write the log. No Ruby file
     # serves a connection.
-    SOCKET_FILES = %r{\Alib/bontebok/(sockets/[\w/]+|log/log_stream|system/loopback)\.rb\z}
+    SOCKET_FILES = %r{\Alib/bontebok/(sockets/[\w/]+|log/log_stream|system/loopback|system/no_signal)\.rb\z}
 
     # The gems that lib/ may require, besides its own files, its binding and Ruby's standard library.
     GEMS = %w[capybara rack rackup].freeze

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "control_message"
-require_relative "../no_signal"
+require_relative "../../system/no_signal"
 
 module Bontebok
   # A connection to the control socket, as the server sees it. Nothing here blocks, because the server's main thread

@@ -4,7 +4,7 @@ require "io/wait"
 require "socket"
 
 require_relative "control_message"
-require_relative "../no_signal"
+require_relative "../../system/no_signal"
 require_relative "../../start_error"
 require_relative "../../system/deadline"
 

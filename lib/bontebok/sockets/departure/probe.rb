@@ -3,7 +3,7 @@
 require "socket"
 
 require_relative "../diag/inet_diag"
-require_relative "../no_signal"
+require_relative "../../system/no_signal"
 require_relative "../port_holder"
 
 module Bontebok
