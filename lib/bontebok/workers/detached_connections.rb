@@ -61,11 +61,12 @@ module Bontebok
     end
 
     # Called when the worker begins to end. Runs the hook once, in a thread of its own, because it may wait for requests
-    # and connections. The block is called in this thread after the hook. If there is no room for a thread, the hook does
-    # not run: the process must still finish its requests.
+    # and connections. The block is called in this thread after the hook. If there is no room for a thread, the hook
+    # does not run: the process must still finish its requests.
     def drain(&ended)
       @deadline ||= Deadline.new(@seconds)
-      return if @hook_begun || !@hooks.any?(HOOK)
+      return if @hook_begun
+      return unless @hooks.any?(HOOK)
 
       @hook_begun = @hook_runs = true
       Thread.new { run_hook(&ended) }

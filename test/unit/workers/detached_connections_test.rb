@@ -97,6 +97,6 @@ class DetachedConnectionsTest < Support::TestCase
   private
 
   def connections
-    @made ||= Bontebok::DetachedConnections.new(10, @hooks, nil, core: @core, log: @log)
+    @connections ||= Bontebok::DetachedConnections.new(10, @hooks, nil, core: @core, log: @log)
   end
 end

@@ -96,7 +96,7 @@ module Bontebok
 
     private
 
-    # Keeps what has arrived. Returns false if the server has closed the connection.
+    # Adds the bytes that have arrived to the next message. Returns false if the server has closed the connection.
     def receive
       bytes, _, _, *controls = @socket.recvmsg_nonblock(ControlMessage::LONGEST, scm_rights: true)
       @descriptors.concat(controls.flat_map { |control| control.unix_rights.to_a })

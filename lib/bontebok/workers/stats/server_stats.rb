@@ -12,8 +12,8 @@ module Bontebok
   # Bontebok.stats: the numbers of the server that this process belongs to, from the shared memory. No other process is
   # asked. The configuration and the notes take the place of the supervisor's answer.
   class ServerStats
-    # facts: ThisServer::Facts, or nil. Returns a Hash of Hashes, Arrays, texts, finite numbers, true, false and nil: the
-    # keys of Puma.stats_hash, and the numbers of Status::Json. Puma's `workers` is a number, so the Hashes of the
+    # facts: ThisServer::Facts, or nil. Returns a Hash of Hashes, Arrays, texts, finite numbers, true, false and nil:
+    # the keys of Puma.stats_hash, and the numbers of Status::Json. Puma's `workers` is a number, so the Hashes of the
     # processes are `processes`.
     def self.of(facts)
       snapshot = facts ? new(facts).snapshot : Status::Snapshot.new(time: Time.now.to_f, server: VERSIONS)

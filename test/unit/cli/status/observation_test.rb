@@ -41,9 +41,9 @@ class ObservationTest < Support::TestCase
 
   # "0": the thread runs, or the user may not see it. A compiler adds a suffix.
   def test_the_function_of_the_kernel_in_which_a_thread_waits
-    { "do_wait.constprop.0" => "do_wait", "0" => nil, "a b" => nil, "\xff\e[2J" => nil, nil => nil }.each do |text, name|
+    { "do_wait.constprop.0" => "do_wait", "0" => nil, "a b" => nil, "\xff\e[2J" => nil, nil => nil }.each do |text, one|
       read = ->(path) { path.end_with?("wchan") ? text&.b : File.binread(path) }
-      Bontebok::ProcFile.stub(:read, read) { assert_equal [name], [look.workers.first[:threads].first[:kernel]] }
+      Bontebok::ProcFile.stub(:read, read) { assert_equal [one], [look.workers.first[:threads].first[:kernel]] }
     end
   end
 
