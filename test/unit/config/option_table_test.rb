@@ -4,7 +4,7 @@ require "test_helper"
 require "bontebok/config/hooks"
 require "bontebok/adapters/handler_options"
 require "bontebok/cli/option_help"
-require_relative "../../../bin/support/option_docs"
+require_relative "../support/option_docs"
 
 # Tests of the table: names are unique, defaults are valid, all settings of the core are options, and the help and the
 # page of docs show all options.
@@ -98,7 +98,7 @@ class OptionTableTest < Minitest::Test
   end
 
   def test_configuration_page_is_up_to_date
-    assert_equal Bontebok::OptionDocs.markdown(page), page, "run: ruby bin/support/option_docs.rb"
+    assert_equal Bontebok::OptionDocs.markdown(page), page, "run: ruby test/unit/support/option_docs.rb"
     assert_equal 2, page.scan(Bontebok::OptionDocs::PLACES).size, "the marks of the tables"
   end
 

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require_relative "../../lib/bontebok/config/option_table"
+require_relative "../../../lib/bontebok/config/option_table"
 
 module Bontebok
-  # Writes the tables of docs/CONFIGURATION.md from OptionTable. The command `ruby bin/support/option_docs.rb` changes
-  # that file, and a test compares the tables with OptionTable. People write the text around the tables.
+  # Writes the tables of docs/CONFIGURATION.md from OptionTable. The command `ruby test/unit/support/option_docs.rb`
+  # changes that file, and a test compares the tables with OptionTable. People write the text around the tables.
   module OptionDocs
-    PAGE = File.expand_path("../../docs/CONFIGURATION.md", __dir__)
+    PAGE = File.expand_path("../../../docs/CONFIGURATION.md", __dir__)
     # The options that most users set first.
     FIRST = %i[listen max_workers threads environment config_file health_paths request_timeout max_body log
                access_log].freeze
