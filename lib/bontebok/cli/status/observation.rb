@@ -33,8 +33,8 @@ module Bontebok
     def snapshot
       totals = Status::TotalsTable.new(@memory.totals)
       list = workers
-      Status::Snapshot.new(at: @at, time: @time, server: server(list), waiting: waiting, accept_queues: accept_queues,
-                           totals: totals.to_h, queue_time: totals.times(:queue_time),
+      Status::Snapshot.new(at: @at, time: @time, server: server(list), waiting: @memory.waiting,
+                           accept_queues: accept_queues, totals: totals.to_h, queue_time: totals.times(:queue_time),
                            service_time: totals.times(:service_time), deploys: @deploys, ends: events(:end),
                            workers: list)
     end
@@ -81,11 +81,6 @@ module Bontebok
     # The memory is newer than the answer.
     def state
       @facts[:state] == "serving" && @memory.draining? ? "draining" : @facts[:state]
-    end
-
-    def waiting
-      requests, oldest = @memory.waiting
-      { requests: requests, oldest: oldest }
     end
 
     # The kernel is asked for each address.

@@ -26,10 +26,10 @@ module Bontebok
     # The notes of all memories, the oldest first: [[ms since 1970, text], ...].
     def notes(kind) = @metrics.flat_map { |metrics| metrics.notes(kind) }.sort_by(&:first)
 
-    # The requests in the shared queue: their number, and how many seconds the first one has waited. nil: not known.
-    # queue: the receiving end of the shared queue, or nil. Takes nothing from it.
+    # The requests in the shared queue, { requests: their number, oldest: seconds for which the first one has waited }.
+    # nil: not known. queue: the receiving end of the shared queue, or nil. Takes nothing from it.
     def waiting(queue)
-      @counter.waiting(queue.fileno) || [0, nil] if queue && @counter
+      %i[requests oldest].zip(@counter.waiting(queue.fileno) || [0, nil]).to_h if queue && @counter
     end
 
     def draining? = @scoreboards.any?(&:draining?)

@@ -38,9 +38,10 @@ module Bontebok
 
     def snapshot
       totals = Status::TotalsTable.new(@numbers.totals)
-      Status::Snapshot.new(time: Time.now.to_f, server: server, waiting: waiting, totals: totals.to_h,
-                           queue_time: totals.times(:queue_time), service_time: totals.times(:service_time),
-                           deploys: @deploys, ends: events(:end), workers: @workers)
+      Status::Snapshot.new(time: Time.now.to_f, server: server, waiting: @facts.links.waiting_requests,
+                           totals: totals.to_h, queue_time: totals.times(:queue_time),
+                           service_time: totals.times(:service_time), deploys: @deploys, ends: events(:end),
+                           workers: @workers)
     end
 
     private
@@ -60,11 +61,6 @@ module Bontebok
     # The time of the start does not change.
     def started
       @facts.began ||= ObservedProcess.new(@facts.pid).started || @workers.filter_map { |worker| worker[:started] }.min
-    end
-
-    def waiting
-      requests, oldest = @facts.links.waiting_requests
-      { requests: requests, oldest: oldest }
     end
 
     def events(kind) = Status::Notes.events(@numbers.notes(kind))
