@@ -35,7 +35,9 @@ module Bontebok
       @cookie = socket.getsockopt(:SOCKET, SO_COOKIE).data.unpack1("Q")
       @before = look { members }
       yield
-      look { detach } if @before.size == 1
+      # Removes the program of a server that has left. Otherwise this socket could get all connections while the other
+      # server still serves. If two other servers are there, one of them may be about to leave, and needs its program.
+      look { @socket.setsockopt(:SOCKET, SO_DETACH_REUSEPORT_BPF, 0) } if @before.size == 1
     end
 
     # The cookies of all listening sockets of the group, of this server and of others. Raises SystemCallError.
@@ -78,12 +80,6 @@ module Bontebok
     def cookies(state)
       address = InetDiag.address(@info)
       InetDiag.sockets(@info, state).filter_map { |found| found.cookie if found.local == address }.sort
-    end
-
-    # Removes the program of a server that has left. Otherwise this socket could get all connections while the other
-    # server still serves. If two other servers are there, one of them may be about to leave, and needs its program.
-    def detach
-      @socket.setsockopt(:SOCKET, SO_DETACH_REUSEPORT_BPF, 0)
     end
 
     # The start must not fail because the kernel lacks something.

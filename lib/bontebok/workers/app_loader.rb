@@ -44,7 +44,7 @@ module Bontebok
     # and others that are no StandardError.
     def load
       require_rack
-      app = ExitFence.keep_forks_out { rackup? ? evaluate : constant }
+      app = ExitFence.keep_forks_out { rackup? ? Rack::Builder.new_from_string(script, @path) : constant }
       return app if app.respond_to?(:call)
 
       raise TypeError, "#{app.class} does not respond to call: it is no Rack application", [] # []: an empty backtrace
@@ -72,10 +72,6 @@ module Bontebok
     end
 
     def rackup? = @path.end_with?(".ru")
-
-    def evaluate
-      Rack::Builder.new_from_string(script, @path)
-    end
 
     # Reads the file itself, because Rack would use the locale's encoding, and Rack 3 would reject a line of options.
     def script
