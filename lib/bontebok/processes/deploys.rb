@@ -204,11 +204,10 @@ module Bontebok
       DeployReport.new(setup.number, serving.listeners.worker_links.totals, @log, kind: kind, **options)
     end
 
-    # The supervisor itself needs no file of a master or a worker.
     def fork_master(setup)
       setup.version, setup.config, setup.listeners = serving.to_a.drop(1)
       process = ForkedProcess.fork(to_close: @descriptors.call) do |channel|
-        require_relative "master"
+        require_relative "master" # the supervisor needs no file of a master or a worker
         ExitFence.put if loaded?
         @log.generation = setup.number
         Master.new(setup.config, setup.listeners, generation: setup.number, workers: generations.workers,
