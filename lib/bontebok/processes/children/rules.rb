@@ -137,9 +137,9 @@ module Bontebok
         @roster.reject(&:killed?).each { |child| kill_now(child, "has not ended") }
       end
 
-      # Starts workers again after #stop. Failures from before #stop do not count.
+      # Starts workers again after #stop. They wait for #go, as the first ones. Failures from before #stop do not count.
       def resume
-        @stopping = false
+        @stopping = @go = false
         @pauses.clear
       end
 

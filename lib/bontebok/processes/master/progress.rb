@@ -81,9 +81,10 @@ module Bontebok
       begin_trial
     end
 
-    # Called when the generation ends.
+    # Called when the generation ends. Also a parked one then says that its workers wait.
     def end
       @ends = true
+      @parked = false
     end
 
     private

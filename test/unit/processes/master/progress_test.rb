@@ -138,14 +138,18 @@ class ProgressTest < Support::TestCase
   end
 
   def test_a_generation_that_ends_only_says_that_it_waits
-    progress = make
-    progress.end
-    progress.change(:renew)
-    reach(:ready) { progress.tick }
-    assert_equal [[], []], [words, @workers.orders]
-    @workers.waiting = true
-    2.times { progress.tick }
-    assert_equal [:waits], words
+    [make, make.tap(&:park)].each do |progress|
+      words.clear
+      @workers.orders.clear
+      progress.end
+      progress.change(:renew)
+      reach(:ready) { progress.tick }
+      assert_equal [[], []], [words, @workers.orders]
+      @workers.waiting = true
+      2.times { progress.tick }
+      assert_equal [:waits], words
+      @workers.waiting = false
+    end
   end
 
   private

@@ -94,7 +94,9 @@ module WorkersMistakes
       end],
     "a user who ends a worker makes the deploy hopeless" => [Children::Child, :ended_by_user?, -> { false }],
     "a renewal waits for the end of a pause" => [Children::Pauses, :cut_short, -> {}],
-    "failures from before a stop count afterwards" => [Children::Rules, :resume, -> { @stopping = false }],
+    "failures from before a stop count afterwards" => [Children::Rules, :resume, -> { @stopping = @go = false }],
+    "workers go before the sockets listen again" =>
+      [Children::Rules, :resume, -> { (@stopping = false) || @pauses.clear }],
     "failures of a number that has gone count when it comes back" => [Children::Pauses, :forget, ->(_number) {}],
     "the replacement of a worker that is not needed stays" =>
       [Children::Rules, :fewer, lambda do

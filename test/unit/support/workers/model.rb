@@ -31,7 +31,8 @@ class WorkersModel
     when :renew, :renew_slowly then @pauses.cut_short
     when :more then @size += 1
     when :fewer then remove_number
-    when :resume then (@stopping = false) || @pauses.clear
+    when :go then @go = true
+    when :resume then (@stopping = @go = false) || @pauses.clear
     when :reopen then alive.each(&:reopen)
     when :kill, *SeenWorker::TOLD then @stopping = true
     end
@@ -104,7 +105,8 @@ class WorkersModel
   end
 
   def note_answers(worker, prepared)
-    expect(prepared || !@together || !worker.begins?) { "#{worker.pid} serves before others are prepared" }
+    expect(prepared || !@together || !worker.hears?(:serve)) { "#{worker.pid} serves before others are prepared" }
+    expect(@go || !worker.hears?(:go)) { "#{worker.pid} goes before the master" }
     worker.note_answers(@now)
   end
 

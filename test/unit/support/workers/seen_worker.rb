@@ -84,8 +84,8 @@ class SeenWorker
 
   # ---- what its parent says ----
 
-  # It is told to serve in this turn.
-  def begins? = process.said.drop(@heard).include?(:serve)
+  # It gets the word in this turn.
+  def hears?(word) = process.said.drop(@heard).include?(word)
 
   # Notes the words. Returns whether the parent has told it to end, and had not before.
   def note_answers(now)

@@ -12,7 +12,7 @@ class WorkersWalk
   SIZE = 2
   # The events of a worker, and others. A walk has only some of these events, so that a few of them happen often.
   WORKER = %i[advance last leave hung stuck emptied waits close exit die vanish stall].freeze
-  OTHERS = %i[renew renew_slowly more fewer reopen stop kill resume refuse fail together].freeze
+  OTHERS = %i[renew renew_slowly more fewer reopen stop kill resume go refuse fail together].freeze
   SECONDS = [0.1, 0.5, 1, 2, 10, 30, 60].freeze
   TURNS = 40
 
@@ -68,9 +68,7 @@ class WorkersWalk
     @workers = Bontebok::Children.new(SIZE, **times, log: @log, stalled: @stalled) { |number| start(number) }
     @workers.together = @model.together = @random.rand < 0.3
     turn
-    @workers.go
-    @model.go = true
-    turn
+    command(:go)
   end
 
   def start(number)
@@ -160,7 +158,7 @@ class WorkersWalk
   # All workers do as they are told, and the others become ready.
   def settle
     @next_forks.clear
-    %i[together resume].each { |event| command(event) }
+    %i[together resume go].each { |event| command(event) }
     60.times { settled? ? break : settle_once }
     settle_once
     @model.expect(settled?) { "the workers do not settle" }
