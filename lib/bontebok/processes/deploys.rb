@@ -69,7 +69,7 @@ module Bontebok
       generation.report = report_on(generation.setup, :rollback, clients: clients)
     end
 
-    # True while a master starts that a deploy or a rollback needs, or will be started.
+    # True while an executed master starts or a rollback is under way, or if a deploy was ordered.
     def busy? = generations.under_way.any? || !@order.nil?
 
     # Called when the server stops.

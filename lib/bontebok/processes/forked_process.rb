@@ -76,7 +76,7 @@ module Bontebok
       @loading ? @unsaid.push(word) : channel.say(word)
     end
 
-    # Called when the process has loaded the application: it reads its channel from now on.
+    # Called when the process has said :loaded: it obeys its channel from now on.
     def loaded
       @loading = false
       @unsaid.each { |word| channel.say(word) }.clear

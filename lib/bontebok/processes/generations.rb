@@ -22,7 +22,7 @@ module Bontebok
       seconds.zero? ? Float::INFINITY : seconds
     end
 
-    # server: has these methods. They are called with a Generation, except the first one:
+    # server: the Deploys, which has these methods. They are called with a Generation, except the first one:
     #
     #   start           Returns a new Generation. Raises SystemCallError.
     #   listen          Its master has loaded the application. Returns whether its listeners listen.

@@ -7,7 +7,8 @@ require_relative "../system/quiet_signals"
 module Bontebok
   # Runs code of the application in a Master or a Worker that does not serve yet. The process loads the application or
   # runs a hook. This code may take long, and the main thread does not read the channel while the code runs. The process
-  # has no request to finish and no children. So a signal ends the process at once, unless it is one of QuietSignals.
+  # has no request to finish, and no children that serve. So a signal ends the process at once, unless it is one of
+  # QuietSignals.
   # The end of the parent also ends the process.
   module ChildLoading
     class << self

@@ -17,7 +17,7 @@ module Bontebok
     private_constant :FAILURES
 
     # number: of the generation. totals: the Totals. reader: the pipe, or nil. clients: the ControlClients that wait for
-    # the end. kind: :deploy, :rollback, or :replacement of a dead master, which nobody has ordered.
+    # the end. kind: :deploy, :rollback, or :replacement of a master that has died or has asked for it.
     def initialize(number, totals, log, kind:, reader: nil, clients: [])
       @number = number
       @totals = totals

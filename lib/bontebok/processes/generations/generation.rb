@@ -13,15 +13,17 @@ module Bontebok
   #      |                                  HELD -----whole----+                                  |
   #      +--------------------------------------revive--------------------------------------------+
   #
+  #   READY, WHOLE     --keep-->  KEPT      a former one that did not get all of its workers ready, or was superseded
   #   STARTED to HELD  --fail-->  FAILED    its deploy has failed: whatever comes, it only ends
-  #   each             --leave--> LEAVING   it was told to end
-  #   each             --lose-->  LOST      its channel is closed, but the process runs on
+  #   STARTED to KEPT  --leave--> LEAVING   it was told to end
+  #   STARTED to KEPT  --lose-->  LOST      its channel is closed, but the process runs on
   #   each             --end-->   ENDED
   #
-  # LOADED: it waits until the listeners listen. READY: a worker of each number is ready, or has failed. HELD: all
-  # workers that it has started are ready; the canary or the first seconds are judged (Rollout). WHOLE: all its workers
-  # serve, but another deploy has superseded it. SERVING: it has taken effect. KEPT: it stays loaded without workers.
-  # An event without a place in the table changes nothing.
+  # LOADED: a worker of each number is loaded, or has failed; they wait until the listeners listen. READY: a worker of
+  # each number serves, or has failed; or the master was told to start more. HELD: all workers that it has started
+  # serve; the canary or the first seconds are judged (Rollout). WHOLE: all its workers serve. The newest generation
+  # takes effect at once; one that another deploy has superseded does not. SERVING: it has taken effect. KEPT: it stays
+  # loaded without workers. An event without a place in the table, or with the same state there, changes nothing.
   class Generation
     UNTIL_SERVING = { fail: :failed, leave: :leaving, lose: :lost, end: :ended }.freeze
     RUNNING = UNTIL_SERVING.except(:fail).freeze
@@ -47,8 +49,8 @@ module Bontebok
     Setup = Struct.new(:number, :version, :config, :listeners)
 
     attr_reader :state, :process, :setup
-    # start: the StartOfMaster of an executed master; else nil. rollout: the Rollout of a deploy; else nil. report: the
-    # DeployReport of a deploy or a rollback that is under way or has failed; else nil.
+    # start: the StartOfMaster of an executed master. rollout: its Rollout. report: the DeployReport of an executed
+    # master or of a rollback. All three are nil if there is none, and when the generation has taken effect.
     attr_accessor :start, :rollout, :report
     # Whether a command has asked for it. If not, it is the first one, or replaces one whose master has ended.
     attr_accessor :ordered
@@ -82,7 +84,7 @@ module Bontebok
     # True if it was told to end, or cannot be told.
     def leaving? = %i[failed leaving lost].include?(@state)
 
-    # True if a deploy or a rollback has started it, and it has neither taken effect nor failed.
+    # True if it was executed, or has begun again for a rollback, and has neither taken effect nor failed.
     def under_way? = !@report.nil? && !leaving?
 
     # For the log (Children::Record).

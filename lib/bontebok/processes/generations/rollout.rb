@@ -6,6 +6,9 @@ module Bontebok
   # The steps in which an executed master starts its workers (deploy_surge), and the judgement of the new generation:
   # of the canary, and of the first seconds. For err_respawn_interval after all its workers are ready, the former
   # generation serves as well, and the new one may not lose a worker.
+  #
+  #   first workers --> canary: hold, judge --> more workers --> first seconds: hold, judge --> whole
+  #                     (if it was ordered)     (deploy_surge)
   class Rollout
     # first: the number of workers that the master starts first. failure: why the verdict is bad, as the exit status of
     # the command; nil: it is not.
