@@ -5,8 +5,7 @@ require "rbconfig"
 require_relative "../start_error"
 
 module Bontebok
-  # Loads the extension with the core. Used by Config, Launcher, Successor, Resumption, Check and
-  # ControlCommand.
+  # Loads the extension with the core. Used by Config, Launcher, Successor, Check and ControlCommand.
   module Extension
     NAME = "bontebok/bontebok"
     HELP = "build it: `bundle pristine bontebok` for a gem of the Gemfile, `gem pristine bontebok` for an installed " \

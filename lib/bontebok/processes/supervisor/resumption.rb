@@ -12,7 +12,6 @@ require_relative "../../sockets/service/service_report"
 require_relative "../../sockets/worker_links"
 require_relative "../../system/early_signals"
 require_relative "../../system/error_text"
-require_relative "../../system/extension"
 require_relative "../../system/quiet_signals"
 require_relative "../../system/start_command"
 require_relative "../../system/working_directory"
@@ -91,7 +90,6 @@ module Bontebok
 
       def supervisor
         @state.check
-        Extension.load
         config = SupervisorConfig.new(@state.fetch("config"), Former.new(Account.new(*@state.fetch("user"))))
         @log = Log.new(format: config[:log_format], level: config[:log_level])
         ProcessPreparation.again(@log)
