@@ -7,6 +7,7 @@ require_relative "../version"
 require_relative "generations/deploy_report"
 require_relative "forked_process"
 require_relative "generations"
+require_relative "master"
 require_relative "generations/rollout"
 require_relative "generations/start_of_master"
 
@@ -207,7 +208,6 @@ module Bontebok
     def fork_master(setup)
       setup.version, setup.config, setup.listeners = serving.to_a.drop(1)
       process = ForkedProcess.fork(to_close: @descriptors.call) do |channel|
-        require_relative "master" # the supervisor needs no file of a master or a worker
         ExitFence.put if loaded?
         @log.generation = setup.number
         Master.new(setup.config, setup.listeners, generation: setup.number, workers: generations.workers,
