@@ -60,9 +60,9 @@ class StartFailureTest < Minitest::Test
     $stderr = former
   end
 
-  def assert_told(status, message, &)
+  def assert_told(status, message, &block)
     returned = nil
-    _, text = capture_io { returned = Bontebok::StartFailure.told(&) }
+    _, text = capture_io { returned = Bontebok::StartFailure.told(&block) }
     assert_equal [status, message.b], [returned, text.b]
   end
 end

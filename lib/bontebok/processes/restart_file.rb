@@ -27,10 +27,10 @@ module Bontebok
     # The last result of .look that was not empty.
     attr_reader :seen
 
-    def initialize(path, seen, interval, &)
+    def initialize(path, seen, interval, &changed)
       @path = path
       @seen = seen
-      @thread = Thread.new { watch(interval, &) }
+      @thread = Thread.new { watch(interval, &changed) }
     rescue ThreadError => e
       raise StartError, "no room for threads: #{e.message}"
     end

@@ -108,8 +108,8 @@ class ForkLateTest < Support::LaneCase
 
   # A response that calls the block in each step. Each step of a child, and each step of the parent, is a line of
   # @notes. kind: of the body.
-  def response(env, kind, &)
-    step = ->(name) { note(name, &) }
+  def response(env, kind, &block)
+    step = ->(name) { note(name, &block) }
     env["rack.after_reply"] << -> { step.call(:after_reply) }
     env["rack.response_finished"] << ->(*) { step.call(:last) } << ->(*) { step.call(:finished) }
     body = Support::Failing::Body.new(close: -> { step.call(:close) })

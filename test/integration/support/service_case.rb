@@ -33,8 +33,8 @@ module ServiceCase
   end
 
   # drop: the number of older messages.
-  def wait_for(drop = 0, &)
-    eventually("a message", seen: -> { @manager.messages }) { @manager.messages.drop(drop).any?(&) }
+  def wait_for(drop = 0, &block)
+    eventually("a message", seen: -> { @manager.messages }) { @manager.messages.drop(drop).any?(&block) }
   end
 
   def wait_for_states(*states)

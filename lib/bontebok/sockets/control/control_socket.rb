@@ -78,9 +78,9 @@ module Bontebok
 
     # Accepts clients and reads their requests. The block gets each complete request (a Hash) and its ControlClient,
     # which it must finish, now or later.
-    def take(&)
-      hear(accept, &) while deadline.nil? && @listener.socket.wait_readable(0)
-      @clients.each { |client| hear(client, &) }
+    def take(&obey)
+      hear(accept, &obey) while deadline.nil? && @listener.socket.wait_readable(0)
+      @clients.each { |client| hear(client, &obey) }
     end
 
     # Returns the client. It belongs to the caller from now on.
