@@ -40,7 +40,7 @@ class DetachedTest < Support::LaneCase
   def start
     app = ->(env) { env["PATH_INFO"] == "/hijack" ? hijack(env) : [200, {}, ->(_stream) {}] }
     server = serve(app, report: ->(_level, _message, connection) { @connections.add(connection) })
-    @connections = Bontebok::DetachedConnections.new(1, hook: nil, core: server.worker, log: nil)
+    @connections = Bontebok::DetachedConnections.new(1, nil, nil, core: server.worker, log: nil)
     server
   end
 
