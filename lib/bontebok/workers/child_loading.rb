@@ -8,8 +8,7 @@ module Bontebok
   # Runs code of the application in a Master or a Worker that does not serve yet. The process loads the application or
   # runs a hook. This code may take long, and the main thread does not read the channel while the code runs. The process
   # has no request to finish, and no children that serve. So a signal ends the process at once, unless it is one of
-  # QuietSignals.
-  # The end of the parent also ends the process.
+  # QuietSignals. The end of the parent also ends the process.
   module ChildLoading
     class << self
       # Returns the block's result. orphaned: called if the parent ends while the block runs. The signal handlers are

@@ -58,11 +58,13 @@ module Bontebok
     end
 
     # Waits for the next message until the deadline; nil: without a limit. Returns the message; nil: the server has
-    # closed the connection; false: not all of the message has arrived by the deadline.
+    # closed the connection; false: not all of the message has arrived by the deadline. What has arrived is read first:
+    # while an interrupt of Ruby is pending, a wait without time finds nothing.
     def read(deadline = nil)
       until (line = @received.slice!(/\A.*\n/))
-        return false unless @socket.wait_readable(deadline&.left)
-        return unless receive
+        arrived = receive
+        return if arrived.nil?
+        return false unless arrived || @socket.wait_readable(deadline&.left)
       end
       guard { ControlMessage.parse(line) }
     end
@@ -96,18 +98,19 @@ module Bontebok
 
     private
 
-    # Adds the bytes that have arrived to the next message. Returns false if the server has closed the connection.
+    # Adds the bytes that have arrived to the next message, and returns true. false: nothing has arrived; nil: the
+    # server has closed the connection.
     def receive
       bytes, _, _, *controls = @socket.recvmsg_nonblock(ControlMessage::LONGEST, scm_rights: true)
       @descriptors.concat(controls.flat_map { |control| control.unix_rights.to_a })
       @received << bytes.to_s
       raise StartError, "the server at #{@path} sends something else" if @received.bytesize > LONGEST
 
-      !bytes.to_s.empty?
+      true unless bytes.to_s.empty?
     rescue IO::WaitReadable
-      true
-    rescue SystemCallError
       false
+    rescue SystemCallError
+      nil
     end
 
     # The status becomes that of a process.

@@ -39,6 +39,16 @@ class ControlConnectionTest < Support::TestCase
   end
 
   # A server that sends more is none.
+  def test_what_has_arrived_is_found_without_time_while_a_signal_is_pending
+    socket = @connection.instance_variable_get(:@socket)
+    socket.define_singleton_method(:wait_readable) { |*| nil }
+    assert_equal false, read(0)
+    @client.write("{\"version\":1}\n")
+    assert_equal({ "version" => 1 }, read(0))
+    @client.close
+    assert_nil read(0)
+  end
+
   def test_a_line_without_an_end
     writer = Thread.new do
       @client.write("x" * (2 << 20))
