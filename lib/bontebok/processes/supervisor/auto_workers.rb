@@ -2,6 +2,7 @@
 
 require_relative "../../config/machine/memory_limit"
 require_relative "../../system/process_memory"
+require_relative "../../system/proc/process_state"
 require_relative "../../system/proc/stat_line"
 
 module Bontebok
@@ -49,18 +50,10 @@ module Bontebok
         # True if the worker has ended, also if its master does not know it yet.
         def ended?(worker)
           line = StatLine.read("/proc/#{worker}/stat")
-          line ? line.state == "Z" : gone?(worker) # it has gone, or /proc does not show it
+          line ? line.state == "Z" : ProcessState.gone?(worker) # /proc may not show it
         end
 
         private
-
-        def gone?(pid)
-          Process.kill(0, pid) != 1
-        rescue Errno::EPERM
-          false
-        rescue Errno::ESRCH
-          true
-        end
 
         def exact(pids)
           memories = pids.map { |pid| ProcessMemory.read("/proc/#{pid}/smaps_rollup") }

@@ -58,8 +58,8 @@ module Bontebok
     end
 
     # Waits for the next message until the deadline; nil: without a limit. Returns the message; nil: the server has
-    # closed the connection; false: not all of the message has arrived by the deadline. What has arrived is read first:
-    # while an interrupt of Ruby is pending, a wait without time finds nothing.
+    # closed the connection; false: not all of the message has arrived by the deadline. Reads before it waits: while
+    # an interrupt of Ruby is pending, a wait without time finds nothing.
     def read(deadline = nil)
       until (line = @received.slice!(/\A.*\n/))
         arrived = receive
