@@ -5,10 +5,13 @@ require_relative "../../system/clock"
 module Bontebok
   # The steps in which an executed master starts its workers (deploy_surge), and the judgement of the new generation:
   # of the canary, and of the first seconds. For err_respawn_interval after all its workers are ready, the former
-  # generation serves as well, and the new one may not lose a worker.
+  # generation serves as well, and the new one may not lose a worker. In the states of Generation:
   #
-  #   first workers --> canary: hold, judge --> more workers --> first seconds: hold, judge --> whole
-  #                     (if it was ordered)     (deploy_surge)
+  #   READY (first workers) --> HELD (canary) --good--> READY (more workers) --> HELD (first seconds) --good--> WHOLE
+  #
+  # A generation without a canary leaves out the first HELD. With deploy_surge, it is READY several times. A bad verdict
+  # makes it FAILED, and in each of these states so does a worker that ends by itself. If the former generation dies,
+  # nothing is judged any more: what is HELD is good.
   class Rollout
     # first: the number of workers that the master starts first. failure: why the verdict is bad, as the exit status of
     # the command; nil: it is not.
@@ -52,9 +55,9 @@ module Bontebok
 
     # The time of the next #judge; nil: there is nothing to judge.
     def deadline
-      return if @over
+      return Clock.now if @crashed
 
-      @crashed ? Clock.now : @proved_at || (@canary&.deadline unless @verdict)
+      @proved_at || @canary&.deadline if @held
     end
 
     # Returns nil, or the verdict: of the canary (see Canary#verdict), :crashed, or :good if the time is over. Tells
@@ -64,16 +67,15 @@ module Bontebok
 
       verdict = @crashed ? :crashed : judge_generation
       @report.say(@canary.table) if verdict && @canary&.deadline && @proved_at.nil?
-      @over = verdict == :crashed || @proved_at
       @failure = { bad: 4, crashed: @canary ? 4 : 1, few: 5 }[verdict]
       verdict
     end
 
-    # Called when one of the new workers has ended by itself. Workers that reach a limit (requests, age, memory) are
-    # replaced as usual.
+    # Called when one of the new workers has ended by itself: from now on, not all are ready. Workers that reach a limit
+    # (requests, age, memory) are replaced as usual.
     def note_crash
       @crashed = @on_trial
-      @held = @over = false
+      @held = false
     end
 
     # Called while no former generation could serve in place of the new one. If the new one is held, the next #judge

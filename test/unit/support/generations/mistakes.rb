@@ -101,9 +101,9 @@ module GenerationMistakes
     "the time limit holds although nobody else serves" =>
       ["generation 1 is given up, but nobody else serves", { late: 1 }, Rules, :undecided?, ->(*) { true }],
     "a bad canary stays" =>
-      ["generation 2 is held, too", { deploy: 1, canary: true, judge_bad: 1 }, Rules, :give_up, ->(*) {}],
+      ["the loop does not come to rest", { deploy: 1, canary: true, judge_bad: 1 }, Rules, :give_up, ->(*) {}],
     "a good canary does not go on" =>
-      ["generation 2 is held, too", { deploy: 1, canary: true, judge_good: 1 }, Rules, :whole,
+      ["the loop does not come to rest", { deploy: 1, canary: true, judge_good: 1 }, Rules, :whole,
        ->(whole, _, one) { whole.call(one) unless one.state == :held }]
   }.transform_values { |values| Mistake.new(*values) }.freeze
 end

@@ -2,7 +2,7 @@
 
 # What a GenerationWorld looks like: all that decides how it goes on. Times count from now.
 class WorldLook
-  ROLLOUT = %i[@step @former_workers @verdict @crashed @on_trial @held @over].freeze
+  ROLLOUT = %i[@step @former_workers @verdict @crashed @on_trial @held].freeze
 
   def initialize(generations, rules, history, now)
     @generations = generations
