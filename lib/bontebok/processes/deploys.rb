@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../start_error"
+require_relative "../system/error_text"
 require_relative "../system/exit_fence"
 require_relative "../system/proc/stat_line"
 require_relative "../version"
@@ -14,7 +15,6 @@ require_relative "generations/start_of_master"
 module Bontebok
   # Starts the masters, deploys new code and rolls it back. The supervisor forks the first master. Each later master is
   # executed (see StartOfMaster). Under rackup, this process has loaded the application, so every master is forked.
-  # Generations tells this object each event.
   class Deploys
     REPLACED = "another deploy has replaced this one"
     # The order of the next deploy. clients: ControlClients that wait for its end. canary: the Canary, or nil.
@@ -51,14 +51,11 @@ module Bontebok
 
     # --- commands ---
 
-    # The last deploy counts: those that are under way end, or continue until the next one is ready if nobody else
-    # serves. clients: those that wait for the end.
+    # The last deploy counts. clients: those that wait for the end.
     def deploy(clients: [], canary: nil)
       generations.release if serving.config[:deploy_surge].positive? # to save memory
       generations.renew
-      supersede
-      with_report { |one| fail_now(one, REPLACED) if one.leaving? }
-      drop_order(REPLACED)
+      end_others
       @order = Order.new(clients, canary)
     end
 
@@ -66,26 +63,25 @@ module Bontebok
     def roll_back(clients)
       @log.info("the command rollback: the former master starts workers")
       generation = generations.roll_back
-      generation.ordered = true
+      end_others
       generation.report = report_on(generation.setup, :rollback, clients: clients)
     end
 
     # True while an executed master starts or a rollback is under way, or if a deploy was ordered.
     def busy? = generations.under_way.any? || !@order.nil?
 
+    # The same, without a master that replaces a dead one.
+    def ordered? = generations.under_way.any?(&:ordered) || !@order.nil?
+
     # Called when the server stops.
     def discard(reason)
-      with_report do |one|
-        fail_now(one, reason)
-        close_one(one)
-      end
+      with_report { |one| fail_now(one, reason) }
+      with_report { |one| close_one(one) }
       drop_order(reason)
     end
 
     # Called when another deploy, or another program of the supervisor, takes the place of those that are under way.
-    def supersede
-      with_report { |one| one.report.supersede(REPLACED) }
-    end
+    def supersede = with_report { |one| one.report.supersede(REPLACED) }
 
     # --- called by Generations ---
 
@@ -135,8 +131,7 @@ module Bontebok
     def fail(generation, reason)
       report = generation.report or return
       point_to_command if report.unheard? && !generation.rollout&.failure
-      fail_now(generation, "#{report.master} #{reason}",
-               ends: generation.process.deaf? && !generation.process.ended?)
+      fail_now(generation, "#{report.master} #{reason}", ends: generation.process.deaf? && !generation.process.ended?)
     end
 
     def ended(generation)
@@ -150,9 +145,7 @@ module Bontebok
     # --- the loop ---
 
     # Readable when a master that starts has sent its message, or has written to standard error, or has ended.
-    def sources
-      generations.all.flat_map { |one| [*one.start&.sources, *one.report&.sources] }
-    end
+    def sources = generations.all.flat_map { |one| [*one.start&.sources, *one.report&.sources] }
 
     # Reads the messages and errors of masters that have been executed.
     def hear
@@ -164,8 +157,13 @@ module Bontebok
 
     private
 
-    def with_report(&)
-      generations.all.select(&:report).each(&)
+    def with_report(&) = generations.all.select(&:report).each(&)
+
+    # Those that are under way end, or continue until the next one is ready if nobody else serves.
+    def end_others
+      supersede
+      with_report { |one| fail_now(one, REPLACED) if one.leaving? }
+      drop_order(REPLACED)
     end
 
     def close_one(generation)
@@ -187,8 +185,7 @@ module Bontebok
 
     # A signal and a touched file give no answer.
     def point_to_command
-      path = @control.path
-      @log.info("`bontebok deploy --wait --control #{path}` also prints the error") if path
+      @log.info("`bontebok deploy --wait --control #{@control.path}` also prints the error") if @control.path
     end
 
     def superseded_serves? = generations.under_way.size > 1
@@ -217,7 +214,6 @@ module Bontebok
       Generation.new(setup, process)
     end
 
-    # The clients that have asked for a deploy wait for this master.
     def execute_master(setup)
       start = StartOfMaster.execute(serving.config.account, @order&.canary, @log)
       Generation.new(setup, start.process).tap do |generation|
@@ -227,6 +223,9 @@ module Bontebok
                                                                               clients: @order ? @order.clients : [])
         @order = nil
       end
+    rescue SystemCallError => e # Generations tries again
+      @order&.clients&.each { |client| client.say("the new master cannot be started: #{ErrorText.of(e)}") }
+      raise
     end
 
     # A superseded generation loses no workers.

@@ -104,7 +104,7 @@ class ProcessMasterGuardTest < Support::TestCase
   def assert_generation_follows(server)
     totals = TotalsReader.new(server.pid)
     Process.kill("KILL", master(server).pid)
-    text = "generation 2 serves (the former master has died)"
+    text = "generation 2 serves (in place of one that died or got a signal)"
     assert(eventually(seen: -> { totals.notes(:deploy) }) { totals.notes(:deploy).last == text })
   end
 

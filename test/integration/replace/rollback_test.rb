@@ -100,6 +100,24 @@ class RollbackTest < Support::TestCase
     server.wait_for_output(/hook after_stopped\n/)
   end
 
+  # Its database is down, for example. The worker of the dead master serves until the former release does.
+  def test_the_former_release_serves_again_while_the_present_one_hangs_at_its_start
+    gate = "#{temp_dir}/gate"
+    server = start
+    release(2, "config.ru" => "File.read('#{gate}') if File.exist?('#{gate}')\n#{Releases::APP}")
+    deploy_and_keep(server)
+    File.mkfifo(gate)
+    Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
+    File.open(gate, "w") do # the next master loads
+      assert_serves 2, server
+      assert_command 3, /busy: a master starts already; --supersede replaces it/, "deploy"
+      assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
+    end
+    assert_serves 1, server
+    eventually("one master") { Support::ProcessTable.children(server.pid).size == 1 }
+    assert_command 1, /no former generation is kept/, "rollback"
+  end
+
   # A worker of the former release still finishes a request from before the deploy.
   def test_a_rollback_that_fails_does_not_cut_a_request
     gate = "#{temp_dir}/gate"

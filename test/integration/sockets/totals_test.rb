@@ -55,7 +55,7 @@ class TotalsOfServerTest < Support::TestCase
 
   def assert_counted(totals)
     deploys = ["1 serves (start)", "2 serves (deploy)", "3 serves (deploy)", "2 serves (rollback)",
-               "4 serves (the former master has died)"].map { |text| "generation #{text}" }
+               "4 serves (in place of one that died or got a signal)"].map { |text| "generation #{text}" }
     assert(eventually(seen: -> { totals.notes(:deploy) }) { totals.notes(:deploy) == deploys })
     assert_operator totals.look[:gc_runs], :>=, 2, "a worker that has ended has told its collections"
     assert_operator totals.look[:gc_time], :>=, 2

@@ -28,7 +28,8 @@ class DeploysStartTest < Support::TestCase
     one = start
     assert_equal [2, "1", nil, nil], [one.setup.number, one.setup.version, one.start, one.report]
     @deploys.take_effect(one)
-    assert_equal [one.setup, "generation 2 serves (the former master has died)"], [@deploys.serving, note]
+    assert_equal one.setup, @deploys.serving
+    assert_equal "generation 2 serves (in place of one that died or got a signal)", note
   end
 
   def test_the_first_master_takes_effect_without_a_note

@@ -31,7 +31,7 @@ class DeploysTest < Support::TestCase
     one = start
     assert_equal [false, nil, nil], [one.ordered, one.start.canary, one.report.client]
     one.report.succeed
-    assert_equal "generation 2 serves (the former master has died)", note
+    assert_equal "generation 2 serves (in place of one that died or got a signal)", note
   end
 
   def test_a_fork_that_fails_keeps_the_order
@@ -41,6 +41,7 @@ class DeploysTest < Support::TestCase
     [@master, @stderr].each(&:close)
     assert_empty Support::ProcessTable.descriptors(Process.pid).to_a - open.to_a
     assert_predicate @deploys, :busy?
+    assert_equal ["the new master cannot be started: Resource temporarily unavailable"], @client.heard
     assert_equal [@client, :canary], [start.report.client, @generations.all.last.start.canary]
   end
 
@@ -74,9 +75,28 @@ class DeploysTest < Support::TestCase
     @generations.kept = kept = generation(1)
     @deploys.roll_back([@client])
     assert_log "info the command rollback: the former master starts workers"
-    assert_equal [true, @client, true], [kept.ordered, kept.report.client, @deploys.busy?]
+    assert_equal [@client, true], [kept.report.client, @deploys.busy?]
     kept.report.succeed
     assert_equal [0, "generation 1 serves again"], @client.finish_with
+  end
+
+  # So a master that hangs while it starts again does not prevent a rollback.
+  def test_a_rollback_supersedes_the_replacement_of_a_dead_master
+    one = start
+    assert_equal [true, false], [@deploys.busy?, @deploys.ordered?]
+    one.leave(:retire, 5) # as Generations does
+    @generations.kept = generation(1)
+    @deploys.roll_back([@client])
+    assert_equal "generation 2 is superseded: #{Bontebok::Deploys::REPLACED}", note
+    @deploys.ended(one)
+    assert_equal [@client, nil], [@generations.kept.report.client, @client.finish_with]
+  end
+
+  def test_a_deploy_is_ordered
+    @deploys.deploy
+    assert_predicate @deploys, :ordered?
+    start
+    assert_predicate @deploys, :ordered?
   end
 
   # --- what else ends orders ---

@@ -3,11 +3,9 @@
 require "test_helper"
 require_relative "../support/generations/generations_case"
 
-# Tests how long the former master stays loaded (keep_former), and with how many workers the former one goes on.
+# Tests how long the former master stays loaded (keep_former), and with how many workers it goes on.
 class GenerationsKeepingTest < Support::TestCase
   include GenerationsCase
-
-  KEPT = 900
 
   def test_the_former_master_stays_loaded_without_workers
     keep_first
@@ -108,38 +106,6 @@ class GenerationsKeepingTest < Support::TestCase
     assert_states :kept, :ended, :serving
   end
 
-  def test_a_rollback_lets_the_former_master_start_its_workers_again
-    keep_first
-    one(1).process.says(:leave) # a word from before
-    assert_same one(1), @generations.roll_back
-    assert_equal %i[go serving park serve], one(1).process.words
-    serve(1)
-    assert_equal %i[go serving park serve go serving], one(1).process.words
-    assert_states :serving, :kept
-    assert_equal 2, @server.started.size
-  end
-
-  # So the workers of the former one need not wait for each other.
-  def test_a_rollback_hears_go_again_if_the_present_master_dies_at_once
-    keep_first
-    @generations.roll_back
-    die(2)
-    hear(1, :loaded)
-    assert_equal %i[go serving park serve go go], one(1).process.words
-  end
-
-  def test_a_rollback_that_takes_too_long_fails
-    keep_first
-    @generations.roll_back
-    wait(LIMIT)
-    assert_states :failed, :serving
-  end
-
-  def test_nothing_is_rolled_back_if_nothing_is_kept
-    begin_deploy
-    assert_nil @generations.roll_back
-  end
-
   def test_a_stop_ends_the_former_master
     keep_first
     @generations.stop(:retire)
@@ -186,15 +152,5 @@ class GenerationsKeepingTest < Support::TestCase
     assert_states :ended, :serving
     assert_log "error master (pid 101) did not let its workers leave within 45 s: killed"
     assert_nil @generations.kept
-  end
-
-  private
-
-  # Keeps the first master after a deploy.
-  def keep_first
-    @server.seconds = [KEPT]
-    begin_deploy
-    serve(2)
-    assert_states :kept, :serving
   end
 end

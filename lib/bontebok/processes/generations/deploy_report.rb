@@ -14,7 +14,8 @@ module Bontebok
     KEPT = 16 * 1024
     # Exit statuses of the command, and the names of these results (Totals::DEPLOYS).
     FAILURES = { 4 => "canary_bad", 5 => "canary_few" }.freeze
-    private_constant :FAILURES
+    REPLACEMENT = "in place of one that died or got a signal"
+    private_constant :FAILURES, :REPLACEMENT
 
     # number: of the generation. totals: the Totals. reader: the pipe, or nil. clients: the ControlClients that wait for
     # the end. kind: :deploy, :rollback, or :replacement of a master that has died or has asked for it.
@@ -70,7 +71,7 @@ module Bontebok
     # The generation serves. It may have been superseded before, by a deploy that has failed then.
     def succeed
       back = @kind == :rollback
-      reason = { deploy: "deploy", rollback: "rollback", replacement: "the former master has died" }.fetch(@kind)
+      reason = { deploy: "deploy", rollback: "rollback", replacement: REPLACEMENT }.fetch(@kind)
       note(back ? "rolled_back" : "succeeded", "serves (#{reason})")
       finish(0, "generation #{@number} serves#{' again' if back}")
       close

@@ -78,7 +78,7 @@ module Bontebok
       replace
       add(generation)
       generation.revive
-      generation.on_trial = true
+      generation.ordered = generation.on_trial = true
       generation.whole_by = Clock.now + @limit
       generation
     end

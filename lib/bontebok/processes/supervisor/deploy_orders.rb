@@ -79,7 +79,8 @@ module Bontebok
 
       def answer_rollback(request, client)
         return client.finish(1, Stop::TEXT) if @stop.begun?
-        return client.finish(Commands::BUSY, "busy: a master starts already") if busy?
+        return client.finish(Commands::BUSY, "the server still starts") if @start.under_way?
+        return client.finish(Commands::BUSY, "busy: a master starts already") if @deploys.ordered?
         return client.finish(1, nothing_kept) unless @masters.kept
 
         @deploys.roll_back(request["wait"] ? [client] : [])

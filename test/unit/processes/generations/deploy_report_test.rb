@@ -32,7 +32,7 @@ class DeployReportTest < Support::TestCase
 
   def test_the_successor_of_a_dead_master_is_no_deploy
     report(kind: :replacement).succeed
-    assert_deploys({}, "generation 2 serves (the former master has died)")
+    assert_deploys({}, "generation 2 serves (in place of one that died or got a signal)")
     report(kind: :replacement, number: 3).fail(ENDED)
     assert_deploys({}, "generation 3 failed: #{ENDED}")
     report(kind: :replacement, number: 4).supersede(REPLACED)

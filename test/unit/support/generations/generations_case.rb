@@ -15,6 +15,7 @@ module GenerationsCase
   HIJACK = 600
   PAUSE = 10
   WORKERS = 4
+  KEPT = 900
 
   Config = Struct.new(:boot_seconds) do
     def seconds(key) = { err_respawn_interval: PAUSE, graceful_timeout: GRACE, hijack_timeout: HIJACK }.fetch(key)
@@ -122,6 +123,14 @@ module GenerationsCase
     tick
     serve(1)
     deploy
+  end
+
+  # Keeps the first master after a deploy.
+  def keep_first
+    @server.seconds = [KEPT]
+    begin_deploy
+    serve(2)
+    assert_states :kept, :serving
   end
 
   # Time passes. The loop runs twice.

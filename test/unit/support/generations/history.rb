@@ -14,10 +14,9 @@ class GenerationHistory
     @served = []
   end
 
-  # numbers: of the deploys that are under way.
-  def order(numbers)
+  # numbers: of the generations that are under way.
+  def supersede(numbers)
     numbers.each { |number| @results[number] ||= :superseded }
-    @ordered = true
   end
 
   # A master that replaces a dead one has the same code, as far as anybody knows.
@@ -32,6 +31,7 @@ class GenerationHistory
   def serve(number)
     @results[number] = :serves
     @served.pop if replacement?(number)
+    @replacement = nil
     @served.push(number)
   end
 

@@ -74,10 +74,16 @@ class GenerationWorld
     when :deploy, :stop, :more then !@history.stopped
     when :fewer then !@history.stopped && @generations.workers > 1
     when :late then time?
-    when :roll_back then !@history.stopped && @generations.kept && @generations.under_way.empty? && !@history.ordered
+    when :roll_back then !@history.stopped && @generations.kept && !ordered?
     else masters.any?(&:alive?) && @server.canaries.any?
     end
   end
+
+  # The numbers of the generations that are under way.
+  def under_way = @generations.under_way.map { |generation| generation.setup.number }
+
+  # As Deploys#ordered?.
+  def ordered? = @history.ordered || @generations.under_way.any?(&:ordered)
 
   def mishaps_of(master)
     possible = case master.phase
@@ -108,7 +114,8 @@ class GenerationWorld
   # As Deploys#deploy.
   def deploy
     @generations.release if @server.config.surge.positive?
-    @history.order(@generations.under_way.map { |generation| generation.setup.number })
+    @history.supersede(under_way)
+    @history.ordered = true
     @generations.renew
   end
 
@@ -116,6 +123,7 @@ class GenerationWorld
     number = @generations.kept.setup.number
     before = @history.former
     @server.fault("the rollback goes to #{number}, but #{before} served before") unless number == before
+    @history.supersede(under_way)
     @history.go_back(number)
     @history.asked = nil
     @generations.roll_back.report = ModelServer::Quiet.new
