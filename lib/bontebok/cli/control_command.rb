@@ -21,7 +21,7 @@ module Bontebok
                     "--supervisor" => ["supervisor", true],
                     "--canary" => ["canary", /\A[1-9]\d{0,3}\z/], "--for" => ["for", OptionTypes::Duration::PATTERN],
                     "--max-errors" => ["max_errors", /\A\d{1,3}(?:\.\d+)?%\z/] },
-      "rollback" => { "--wait" => ["wait", true] },
+      "rollback" => { "--wait" => ["wait", true], "--supersede" => ["supersede", true] },
       "stop" => { "--now" => ["now", true], "--wait" => ["wait", true] },
       "reopen" => {},
       "restart-workers" => { "--slowly" => ["slowly", true] },
@@ -41,7 +41,7 @@ module Bontebok
                [--canary N --for TIME --max-errors PERCENT]
                                          Start N new workers first, and compare them with the old ones
         deploy --supervisor              Execute the server's start command in the supervisor; the workers stay
-        rollback [--wait]                Let the former release serve again (keep_former)
+        rollback [--wait] [--supersede]  Let the former release serve again (keep_former)
         stop [--now] [--wait]            Stop the server
         reopen                           Open the log files again
         restart-workers [--slowly]       Replace the workers, without new code

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../start_error"
-require_relative "../system/error_text"
 require_relative "../system/exit_fence"
 require_relative "../system/proc/stat_line"
 require_relative "../version"
@@ -17,9 +16,7 @@ module Bontebok
   # executed (see StartOfMaster). Under rackup, this process has loaded the application, so every master is forked.
   class Deploys
     REPLACED = "another deploy has replaced this one"
-    # The order of the next deploy. clients: ControlClients that wait for its end. canary: the Canary, or nil.
-    Order = Struct.new(:clients, :canary)
-    private_constant :Order
+    ROLLED_BACK = "a rollback has replaced this one"
 
     # The Setup that serves, and the number of the last generation.
     attr_reader :serving, :number
@@ -55,15 +52,15 @@ module Bontebok
     def deploy(clients: [], canary: nil)
       generations.release if serving.config[:deploy_surge].positive? # to save memory
       generations.renew
-      end_others
-      @order = Order.new(clients, canary)
+      end_others(REPLACED)
+      @order = DeployReport::Order.new(clients, canary)
     end
 
-    # Only if a generation is kept.
+    # Takes the place of a deploy that is under way. Only if a generation is kept.
     def roll_back(clients)
       @log.info("the command rollback: the former master starts workers")
       generation = generations.roll_back
-      end_others
+      end_others(ROLLED_BACK)
       generation.report = report_on(generation.setup, :rollback, clients: clients)
     end
 
@@ -81,7 +78,7 @@ module Bontebok
     end
 
     # Called when another deploy, or another program of the supervisor, takes the place of those that are under way.
-    def supersede = with_report { |one| one.report.supersede(REPLACED) }
+    def supersede(reason = REPLACED) = with_report { |one| one.report.supersede(reason) }
 
     # --- called by Generations ---
 
@@ -160,10 +157,10 @@ module Bontebok
     def with_report(&) = generations.all.select(&:report).each(&)
 
     # Those that are under way end, or continue until the next one is ready if nobody else serves.
-    def end_others
-      supersede
-      with_report { |one| fail_now(one, REPLACED) if one.leaving? }
-      drop_order(REPLACED)
+    def end_others(reason)
+      supersede(reason)
+      with_report { |one| fail_now(one, reason) if one.leaving? }
+      drop_order(reason)
     end
 
     def close_one(generation)
@@ -177,9 +174,8 @@ module Bontebok
       generation.setup.listeners&.discard if generation.start
     end
 
-    # Ends a deploy whose master is not forked yet.
     def drop_order(reason)
-      @order&.clients&.each { |client| client.finish(1, reason) }
+      @order&.drop(reason)
       @order = nil
     end
 
@@ -224,7 +220,7 @@ module Bontebok
         @order = nil
       end
     rescue SystemCallError => e # Generations tries again
-      @order&.clients&.each { |client| client.say("the new master cannot be started: #{ErrorText.of(e)}") }
+      @order&.refuse(e)
       raise
     end
 

@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../support/process_tree"
-require_relative "../support/releases"
+require_relative "../support/control_case"
 
 # With keep_former, the former master stays loaded after a deploy. `bontebok rollback` lets it serve again.
 class RollbackTest < Support::TestCase
-  include ProcessTree
-  include Releases
+  include ControlCase
 
   def test_the_former_release_serves_again_and_again
     server = start
@@ -118,6 +116,22 @@ class RollbackTest < Support::TestCase
     assert_command 1, /no former generation is kept/, "rollback"
   end
 
+  def test_a_rollback_can_take_the_place_of_a_deploy
+    gate = "#{temp_dir}/gate"
+    server = start
+    release(2)
+    deploy_and_keep(server)
+    File.mkfifo(gate)
+    release(3, "config.ru" => "File.read('#{gate}')")
+    assert_command 0, /a new master is executed/, "deploy"
+    File.open(gate, "w") do
+      assert_command 3, /busy: a master starts already; --supersede replaces it/, "rollback", "--wait"
+      assert_command 0, "generation 1 serves again\n", "rollback", "--wait", "--supersede"
+    end
+    assert_serves 1, server
+    assert_command 0, "generation 2 serves again\n", "rollback", "--wait"
+  end
+
   # A worker of the former release still finishes a request from before the deploy.
   def test_a_rollback_that_fails_does_not_cut_a_request
     gate = "#{temp_dir}/gate"
@@ -155,7 +169,7 @@ class RollbackTest < Support::TestCase
     server.signal("TTIN") # for the present master
     server.wait_for_output(/ 2 workers$/)
     File.open(gate, "w") { File.unlink(gate) } # for the worker that waits
-    eventually("the end of the rollback") { command("workers", "+0").output.text == "1 worker\n" }
+    eventually("the end of the rollback") { run_command("workers", "+0").output.text == "1 worker\n" }
     eventually("1 worker") { Support::ProcessTable.children(master(server).pid).size == 1 }
     assert_serves 1, server
   end
@@ -172,25 +186,13 @@ class RollbackTest < Support::TestCase
   private
 
   def start(*args, config: nil)
-    release(1) unless File.exist?("#{temp_dir}/releases/1")
     args.unshift("--keep-former", "10m", "-w", "1") unless config
     listen = config ? ["-c", "#{temp_dir}/#{config}"] : ["-l", "unix:#{temp_dir}/bontebok.sock"]
-    start_current("--control", "#{temp_dir}/control", *args, listen: listen)
+    start_current("--control", control, *args, listen: listen)
   end
 
   def deploy_and_keep(server)
     server.signal("USR2")
     server.wait_for_output(/stays loaded for 600.0 s, without workers/)
-  end
-
-  def assert_command(status, output, *args)
-    command = command(*args)
-    assert_operator output, :===, command.output.text
-    assert_equal status, command.status.exitstatus
-  end
-
-  def command(*args)
-    Support::ChildProcess.run(RbConfig.ruby, Support::BontebokProcess::EXECUTABLE, *args,
-                              "--control", "#{temp_dir}/control", chdir: temp_dir)
   end
 end

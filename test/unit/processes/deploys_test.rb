@@ -41,7 +41,9 @@ class DeploysTest < Support::TestCase
     [@master, @stderr].each(&:close)
     assert_empty Support::ProcessTable.descriptors(Process.pid).to_a - open.to_a
     assert_predicate @deploys, :busy?
-    assert_equal ["the new master cannot be started: Resource temporarily unavailable"], @client.heard
+    assert_raises(Errno::EAGAIN) { start(fault: Errno::EAGAIN) }
+    assert_equal ["the new master cannot be started: Resource temporarily unavailable; the server tries again"],
+                 @client.heard
     assert_equal [@client, :canary], [start.report.client, @generations.all.last.start.canary]
   end
 
@@ -87,7 +89,7 @@ class DeploysTest < Support::TestCase
     one.leave(:retire, 5) # as Generations does
     @generations.kept = generation(1)
     @deploys.roll_back([@client])
-    assert_equal "generation 2 is superseded: #{Bontebok::Deploys::REPLACED}", note
+    assert_equal "generation 2 is superseded: a rollback has replaced this one", note
     @deploys.ended(one)
     assert_equal [@client, nil], [@generations.kept.report.client, @client.finish_with]
   end

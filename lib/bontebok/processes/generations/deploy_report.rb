@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../../system/error_text"
 require_relative "first_error"
 
 module Bontebok
@@ -16,6 +17,19 @@ module Bontebok
     FAILURES = { 4 => "canary_bad", 5 => "canary_few" }.freeze
     REPLACEMENT = "in place of one that died or got a signal"
     private_constant :FAILURES, :REPLACEMENT
+
+    # A deploy whose master is not started yet. clients: as in DeployReport.new. canary: the Canary, or nil.
+    Order = Struct.new(:clients, :canary) do
+      # The system refuses the start of the master, which is tried again and again. The clients hear it once.
+      def refuse(error)
+        text = "the new master cannot be started: #{ErrorText.of(error)}; the server tries again"
+        clients.each { |client| client.say(text) } unless @refused
+        @refused = true
+      end
+
+      # Another order takes its place, or the server stops.
+      def drop(reason) = clients.each { |client| client.finish(1, reason) }
+    end
 
     # number: of the generation. totals: the Totals. reader: the pipe, or nil. clients: the ControlClients that wait for
     # the end. kind: :deploy, :rollback, or :replacement of a master that has died or has asked for it.

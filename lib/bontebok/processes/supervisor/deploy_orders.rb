@@ -12,6 +12,7 @@ module Bontebok
     # Orders to deploy and to roll back: by commands, signals and the restart file. Deploys obeys them.
     class DeployOrders
       LOADED = "rackup or `rails server` has loaded the application: restart the server"
+      BUSY = "busy: a master starts already; --supersede replaces it"
       # The seconds and the share of errors that a canary can have.
       CANARY_SECONDS = (0..(OptionTypes::Duration::LONGEST / 1000))
       CANARY_ERRORS = (0..1)
@@ -54,9 +55,7 @@ module Bontebok
         return client.finish(1, Stop::TEXT) if @stop.begun?
         return client.finish(Commands::BUSY, "the server still starts") if @start.under_way?
         return client.finish(1, LOADED) if @deploys.loaded?
-        if busy? && !request["supersede"]
-          return client.finish(Commands::BUSY, "busy: a master starts already; --supersede replaces it")
-        end
+        return client.finish(Commands::BUSY, BUSY) if busy? && !request["supersede"]
 
         canary = canary_of(request)
         deploy("the command deploy", clients: request["wait"] ? [client] : [], canary: canary)
@@ -80,7 +79,7 @@ module Bontebok
       def answer_rollback(request, client)
         return client.finish(1, Stop::TEXT) if @stop.begun?
         return client.finish(Commands::BUSY, "the server still starts") if @start.under_way?
-        return client.finish(Commands::BUSY, "busy: a master starts already") if @deploys.ordered?
+        return client.finish(Commands::BUSY, BUSY) if @deploys.ordered? && !request["supersede"]
         return client.finish(1, nothing_kept) unless @masters.kept
 
         @deploys.roll_back(request["wait"] ? [client] : [])

@@ -21,6 +21,7 @@ class GenerationModelTest < Support::TestCase
     { deploy: 1, roll_back: 1, more: 1, fewer: 1 },
     { deploy: 1, die: 1, roll_back: 1, late: 1 },
     { deploy: 1, die: 1, roll_back: 2 },
+    { deploy: 2, roll_back: 1, canary: true, judge_good: 1 },
     { deploy: 1, canary: true, judge_bad: 1, judge_good: 1, lose_worker: 1 }
   ].freeze
   # Takes longer than all others.

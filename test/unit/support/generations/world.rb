@@ -74,16 +74,13 @@ class GenerationWorld
     when :deploy, :stop, :more then !@history.stopped
     when :fewer then !@history.stopped && @generations.workers > 1
     when :late then time?
-    when :roll_back then !@history.stopped && @generations.kept && !ordered?
+    when :roll_back then !@history.stopped && @generations.kept
     else masters.any?(&:alive?) && @server.canaries.any?
     end
   end
 
   # The numbers of the generations that are under way.
   def under_way = @generations.under_way.map { |generation| generation.setup.number }
-
-  # As Deploys#ordered?.
-  def ordered? = @history.ordered || @generations.under_way.any?(&:ordered)
 
   def mishaps_of(master)
     possible = case master.phase
@@ -125,7 +122,7 @@ class GenerationWorld
     @server.fault("the rollback goes to #{number}, but #{before} served before") unless number == before
     @history.supersede(under_way)
     @history.go_back(number)
-    @history.asked = nil
+    @history.asked = @history.ordered = nil
     @generations.roll_back.report = ModelServer::Quiet.new
   end
 
