@@ -30,7 +30,8 @@ class EndingsTest < Support::TestCase
              "bench/parser/run" => [[], [:begun, /\bcc1\b/, /parsers/]],
              "bench/price" => [[], [:begun, /valgrind/, CLIENT]],
              "bench/psgi" => [[], [:begun, /core_host/, CLIENT]],
-             "bench/start" => [[], [:begun, SERVER, /puma|unicorn/]] }.freeze
+             "bench/start" => [[], [:begun, SERVER, /puma|unicorn/]],
+             "bench/strikes" => [[], [:begun, SERVER, /bontebok worker/]] }.freeze
   # A test that waits until a signal ends it.
   WAITING = <<~'RUBY'
     require "test_helper"
