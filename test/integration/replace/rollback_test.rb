@@ -108,12 +108,10 @@ class RollbackTest < Support::TestCase
     Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
     File.open(gate, "w") do # the next master loads
       assert_serves 2, server
-      assert_command 3, /busy: a master starts already; --supersede replaces it/, "deploy"
       assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
     end
     assert_serves 1, server
     eventually("one master") { Support::ProcessTable.children(server.pid).size == 1 }
-    assert_command 1, /no former generation is kept/, "rollback"
   end
 
   def test_a_rollback_can_take_the_place_of_a_deploy
@@ -129,7 +127,6 @@ class RollbackTest < Support::TestCase
       assert_command 0, "generation 1 serves again\n", "rollback", "--wait", "--supersede"
     end
     assert_serves 1, server
-    assert_command 0, "generation 2 serves again\n", "rollback", "--wait"
   end
 
   # A worker of the former release still finishes a request from before the deploy.
