@@ -79,8 +79,8 @@ module Bontebok
       def answer_rollback(request, client)
         return client.finish(1, Stop::TEXT) if @stop.begun?
         return client.finish(Commands::BUSY, "the server still starts") if @start.under_way?
-        return client.finish(Commands::BUSY, BUSY) if @deploys.ordered? && !request["supersede"]
         return client.finish(1, nothing_kept) unless @masters.kept
+        return client.finish(Commands::BUSY, BUSY) if @deploys.ordered? && !request["supersede"]
 
         @deploys.roll_back(request["wait"] ? [client] : [])
         client.finish(0, "the former master starts workers") unless request["wait"]
