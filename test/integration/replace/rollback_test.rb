@@ -54,7 +54,7 @@ class RollbackTest < Support::TestCase
     assert_command 1, /no former generation .*; with deploy_surge, it ends when the next deploy begins/, "rollback"
   end
 
-  def test_a_kept_master_ignores_signals
+  def test_a_kept_master_ignores_signals_and_is_not_missed
     server = start
     former = master(server).pid
     release(2)
@@ -65,6 +65,11 @@ class RollbackTest < Support::TestCase
     assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
     assert_serves 1, server
     refute_match(/wants to be replaced/, server.output.text)
+    kept = (Support::ProcessTable.children(server.pid).map(&:pid) - [former]).first
+    Process.kill("KILL", kept)
+    server.wait_for_output(/master \(pid #{kept}\) has left: killed by SIGKILL/)
+    assert_command 1, /no former generation is kept/, "rollback", "--wait"
+    assert_serves 1, server
   end
 
   def test_the_former_master_leaves_after_the_time
@@ -73,17 +78,6 @@ class RollbackTest < Support::TestCase
     server.signal("USR2")
     server.wait_for_output(/stays loaded for 0.2 s.*master \(pid \d+\) has left: exit status 0/m)
     assert_command 1, /no former generation is kept/, "rollback"
-  end
-
-  def test_a_kept_master_that_dies_is_not_missed
-    server = start
-    former = master(server).pid
-    release(2)
-    deploy_and_keep(server)
-    Process.kill("KILL", former)
-    server.wait_for_output(/master \(pid #{former}\) has left: killed by SIGKILL/)
-    assert_command 1, /no former generation is kept/, "rollback", "--wait"
-    assert_serves 2, server
   end
 
   def test_a_rollback_that_fails_leaves_the_present_release_in_service
@@ -98,35 +92,28 @@ class RollbackTest < Support::TestCase
     server.wait_for_output(/hook after_stopped\n/)
   end
 
-  # Its database is down, for example. The worker of the dead master serves until the former release does.
-  def test_the_former_release_serves_again_while_the_present_one_hangs_at_its_start
+  # Its database is down, for example. The worker of a dead master serves until the former release does.
+  def test_the_former_release_serves_again_while_another_one_hangs_at_its_start
     gate = "#{temp_dir}/gate"
     server = start
-    release(2, "config.ru" => "File.read('#{gate}') if File.exist?('#{gate}')\n#{Releases::APP}")
-    deploy_and_keep(server)
-    File.mkfifo(gate)
-    Process.kill("KILL", Support::ProcessTable.children(server.pid).last.pid)
-    File.open(gate, "w") do # the next master loads
-      assert_serves 2, server
-      assert_command 0, "generation 1 serves again\n", "rollback", "--wait"
-    end
-    assert_serves 1, server
-    eventually("one master") { Support::ProcessTable.children(server.pid).size == 1 }
-  end
-
-  def test_a_rollback_can_take_the_place_of_a_deploy
-    gate = "#{temp_dir}/gate"
-    server = start
+    first = master(server).pid
     release(2)
     deploy_and_keep(server)
     File.mkfifo(gate)
     release(3, "config.ru" => "File.read('#{gate}')")
     assert_command 0, /a new master is executed/, "deploy"
-    File.open(gate, "w") do
+    File.open(gate, "w") do # the master loads
       assert_command 3, /busy: a master starts already; --supersede replaces it/, "rollback", "--wait"
       assert_command 0, "generation 1 serves again\n", "rollback", "--wait", "--supersede"
     end
     assert_serves 1, server
+    Process.kill("KILL", first)
+    File.open(gate, "w") do
+      assert_serves 1, server
+      assert_command 0, "generation 2 serves again\n", "rollback", "--wait"
+    end
+    assert_serves 2, server
+    eventually("one master") { Support::ProcessTable.children(server.pid).size == 1 }
   end
 
   # A worker of the former release still finishes a request from before the deploy.

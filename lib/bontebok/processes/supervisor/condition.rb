@@ -46,10 +46,8 @@ module Bontebok
         @stop.drains? ? "draining" : "serving"
       end
 
-      # A replacement of a dead master is not a deploy.
-      def reloading?
-        (@masters.under_way.any? && @masters.whole?) || @workers.renews?
-      end
+      # The replacement of a dead master is no reload.
+      def reloading? = @deploys.ordered? || @workers.renews?
 
       def notes
         workers = @masters.workers
