@@ -14,6 +14,7 @@ require_relative "generations/start_of_master"
 module Bontebok
   # Starts the masters, deploys new code and rolls it back. The supervisor forks the first master. Each later master is
   # executed (see StartOfMaster). Under rackup, this process has loaded the application, so every master is forked.
+  # Generations tells this object each event.
   class Deploys
     REPLACED = "another deploy has replaced this one"
     ROLLED_BACK = "a rollback has replaced this one"
@@ -67,13 +68,15 @@ module Bontebok
     # True while an executed master starts or a rollback is under way, or if a deploy was ordered.
     def busy? = generations.under_way.any? || !@order.nil?
 
-    # The same, without a master that replaces a dead one.
+    # The same, without a master that nobody has asked for: it replaces one that has died, or got a signal.
     def ordered? = generations.under_way.any?(&:ordered) || !@order.nil?
 
     # Called when the server stops.
     def discard(reason)
-      with_report { |one| fail_now(one, reason) }
-      with_report { |one| close_one(one) }
+      with_report do |one|
+        fail_now(one, reason)
+        close_one(one)
+      end
       drop_order(reason)
     end
 
@@ -174,6 +177,7 @@ module Bontebok
       generation.setup.listeners&.discard if generation.start
     end
 
+    # Ends a deploy whose master is not forked yet.
     def drop_order(reason)
       @order&.drop(reason)
       @order = nil
@@ -210,6 +214,7 @@ module Bontebok
       Generation.new(setup, process)
     end
 
+    # The clients that have asked for a deploy wait for this master.
     def execute_master(setup)
       start = StartOfMaster.execute(serving.config.account, @order&.canary, @log)
       Generation.new(setup, start.process).tap do |generation|

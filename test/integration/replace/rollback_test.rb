@@ -94,12 +94,11 @@ class RollbackTest < Support::TestCase
 
   # Its database is down, for example. The worker of a dead master serves until the former release does.
   def test_the_former_release_serves_again_while_another_one_hangs_at_its_start
-    gate = "#{temp_dir}/gate"
     server = start
     first = master(server).pid
     release(2)
     deploy_and_keep(server)
-    File.mkfifo(gate)
+    make_gate
     release(3, "config.ru" => "File.read('#{gate}')")
     assert_command 0, /a new master is executed/, "deploy"
     File.open(gate, "w") do # the master loads
@@ -118,8 +117,7 @@ class RollbackTest < Support::TestCase
 
   # A worker of the former release still finishes a request from before the deploy.
   def test_a_rollback_that_fails_does_not_cut_a_request
-    gate = "#{temp_dir}/gate"
-    File.mkfifo(gate)
+    make_gate
     release(1, "config.ru" => "run ->(_) { [200, {}, [File.read('#{gate}')]] }\n",
                "config/bontebok.rb" => "after_fork { exit!(7) if File.exist?('#{temp_dir}/bad') }\n")
     server = start
@@ -142,12 +140,11 @@ class RollbackTest < Support::TestCase
 
   # The former master starts as many workers as it had.
   def test_the_number_of_workers_does_not_change_during_a_rollback
-    gate = "#{temp_dir}/gate"
     release(1, "config/bontebok.rb" => "after_fork { File.read('#{gate}') if File.exist?('#{gate}') }\n")
     server = start
     release(2)
     deploy_and_keep(server)
-    File.mkfifo(gate)
+    make_gate
     assert_command 0, /starts workers/, "rollback"
     assert_command 3, /busy: the former master starts workers/, "workers", "+1"
     server.signal("TTIN") # for the present master

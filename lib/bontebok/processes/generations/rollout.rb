@@ -68,6 +68,7 @@ module Bontebok
       verdict = @crashed ? :crashed : judge_generation
       @report.say(@canary.table) if verdict && @canary&.deadline && @proved_at.nil?
       @failure = { bad: 4, crashed: @canary ? 4 : 1, few: 5 }[verdict]
+      @held = @crashed = false if verdict # the generation goes on (#step), or has failed
       verdict
     end
 

@@ -46,7 +46,7 @@ module Bontebok
         @stop.drains? ? "draining" : "serving"
       end
 
-      # The replacement of a dead master is no reload.
+      # A master that nobody has asked for is no reload.
       def reloading? = @deploys.ordered? || @workers.renews?
 
       def notes

@@ -12,6 +12,7 @@ module Bontebok
     # Orders to deploy and to roll back: by commands, signals and the restart file. Deploys obeys them.
     class DeployOrders
       LOADED = "rackup or `rails server` has loaded the application: restart the server"
+      STARTS = "the server still starts"
       BUSY = "busy: a master starts already; --supersede replaces it"
       # The seconds and the share of errors that a canary can have.
       CANARY_SECONDS = (0..(OptionTypes::Duration::LONGEST / 1000))
@@ -44,7 +45,7 @@ module Bontebok
       def deploy(reason, **order)
         @service.reload
         return @log.info("#{reason}: the server stops already") if @stop.ends? || @stop.leaves?
-        return @log.info("#{reason}: the server still starts") if @start.under_way?
+        return @log.info("#{reason}: #{STARTS}") if @start.under_way?
         return @log.error("#{reason}: #{LOADED}") if @deploys.loaded?
 
         @log.info("#{reason}: a new master is executed")
@@ -53,7 +54,7 @@ module Bontebok
 
       def answer_deploy(request, client)
         return client.finish(1, Stop::TEXT) if @stop.begun?
-        return client.finish(Commands::BUSY, "the server still starts") if @start.under_way?
+        return client.finish(Commands::BUSY, STARTS) if @start.under_way?
         return client.finish(1, LOADED) if @deploys.loaded?
         return client.finish(Commands::BUSY, BUSY) if busy? && !request["supersede"]
 
@@ -78,7 +79,7 @@ module Bontebok
 
       def answer_rollback(request, client)
         return client.finish(1, Stop::TEXT) if @stop.begun?
-        return client.finish(Commands::BUSY, "the server still starts") if @start.under_way?
+        return client.finish(Commands::BUSY, STARTS) if @start.under_way?
         return client.finish(1, nothing_kept) unless @masters.kept
         return client.finish(Commands::BUSY, BUSY) if @deploys.ordered? && !request["supersede"]
 

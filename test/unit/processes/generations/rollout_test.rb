@@ -103,7 +103,7 @@ class RolloutTest < Support::TestCase
   def test_a_crash_ends_the_generation_that_is_held
     rollout = held
     rollout.note_crash
-    assert_equal [now, :crashed, 1], [rollout.deadline, rollout.judge, rollout.failure]
+    assert_equal [now, :crashed, 1, nil], [rollout.deadline, rollout.judge, rollout.failure, rollout.deadline]
   end
 
   def test_a_crash_is_a_bad_sign_of_a_canary

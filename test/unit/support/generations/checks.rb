@@ -67,7 +67,8 @@ class GenerationChecks
 
   def check_newest(newest)
     fault("a master waits for another generation") if @rules.former.nil? && newest.process.trusts_another?
-    endless = @rules.on_trial?(newest) && !newest.reached?(:ready) && !newest.whole_by
+    limited = @rules.on_trial?(newest) || @history.back == newest.setup.number
+    endless = limited && !newest.reached?(:ready) && !newest.whole_by
     fault("generation #{newest.setup.number} may take for ever") if endless
   end
 

@@ -98,12 +98,14 @@ module GenerationMistakes
       ["a master waits for another generation", { deploy: 1, die: 1 }, Rules, :tell_lonely, ->(*) {}],
     "a generation on trial has no time limit" =>
       ["generation 2 may take for ever", { deploy: 1, late: 1 }, Rules, :give_up_late, ->(*) {}],
+    "a rollback has no time limit when nobody else serves" =>
+      ["generation 1 may take for ever", { deploy: 1, die: 1, roll_back: 1 }, One, :revives?, ->(*) { false }],
     "the time limit holds although nobody else serves" =>
       ["generation 1 is given up, but nobody else serves", { late: 1 }, Rules, :undecided?, ->(*) { true }],
     "a bad canary stays" =>
-      ["the loop does not come to rest", { deploy: 1, canary: true, judge_bad: 1 }, Rules, :give_up, ->(*) {}],
+      ["generation 2 is held, too", { deploy: 1, canary: true, judge_bad: 1 }, Rules, :give_up, ->(*) {}],
     "a good canary does not go on" =>
-      ["the loop does not come to rest", { deploy: 1, canary: true, judge_good: 1 }, Rules, :whole,
+      ["generation 2 is held, too", { deploy: 1, canary: true, judge_good: 1 }, Rules, :whole,
        ->(whole, _, one) { whole.call(one) unless one.state == :held }]
   }.transform_values { |values| Mistake.new(*values) }.freeze
 end
