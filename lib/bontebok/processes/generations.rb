@@ -77,6 +77,9 @@ module Bontebok
 
     def whole? = any?(:whole)
 
+    # True if the newest generation is on trial: a former one serves, and stays if this one fails.
+    def on_trial? = !@succession.newest.nil? && @succession.on_trial?(@succession.newest)
+
     # True if a generation has reached the step, or the last start has failed, or the system has rejected the fork.
     def settled?(step)
       any?(step) || @pauses.failing?(1) || (@pauses.refused? && @succession.present.empty?)

@@ -7,6 +7,18 @@ require_relative "../support/generations/generations_case"
 class GenerationsRolloutTest < Support::TestCase
   include GenerationsCase
 
+  # A deploy can begin before all workers of the first generation are ready.
+  def test_a_generation_is_on_trial_while_a_former_one_serves
+    @generations.go
+    tick
+    hear(1, :loaded, :ready)
+    refute_predicate @generations, :on_trial?
+    deploy
+    assert_predicate @generations, :on_trial?
+    die(1)
+    refute_predicate @generations, :on_trial?
+  end
+
   # A worker gets the time again when a part of the workers is ready.
   def test_each_part_of_the_workers_gets_the_time
     begin_with([[1, 3], :whole])

@@ -84,9 +84,6 @@ module Bontebok
     # True if it was told to end, or cannot be told.
     def leaving? = %i[failed leaving lost].include?(@state)
 
-    # True if it begins again for a rollback, and no worker serves yet.
-    def revives? = !@kept_workers.nil? && !reached?(:ready)
-
     # True if it was executed, or has begun again for a rollback, and has neither taken effect nor failed.
     def under_way? = !@report.nil? && !leaving?
 

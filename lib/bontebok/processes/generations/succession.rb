@@ -341,10 +341,9 @@ module Bontebok
       :unknown
     end
 
-    # A rollback has loaded its application before, so it also has a limit if no other generation serves.
     def give_up_late
       newest = @newest or return
-      return newest.whole_by = nil unless undecided?(newest) || newest.revives?
+      return newest.whole_by = nil unless undecided?(newest)
 
       newest.whole_by ||= Clock.now + @limit unless newest.reached?(:ready)
       give_up("did not get all of its workers ready within #{@limit} s") if newest.whole_by&.<=(Clock.now)

@@ -46,8 +46,8 @@ module Bontebok
         @stop.drains? ? "draining" : "serving"
       end
 
-      # A master that nobody has asked for is no reload.
-      def reloading? = @deploys.ordered? || @workers.renews?
+      # A master that starts in place of a dead one is no reload.
+      def reloading? = (@masters.under_way.any? && @masters.on_trial?) || @workers.renews?
 
       def notes
         workers = @masters.workers

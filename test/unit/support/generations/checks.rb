@@ -67,8 +67,7 @@ class GenerationChecks
 
   def check_newest(newest)
     fault("a master waits for another generation") if @rules.former.nil? && newest.process.trusts_another?
-    limited = @rules.on_trial?(newest) || @history.back == newest.setup.number
-    endless = limited && !newest.reached?(:ready) && !newest.whole_by
+    endless = @rules.on_trial?(newest) && !newest.reached?(:ready) && !newest.whole_by
     fault("generation #{newest.setup.number} may take for ever") if endless
   end
 

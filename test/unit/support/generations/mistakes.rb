@@ -98,8 +98,6 @@ module GenerationMistakes
       ["a master waits for another generation", { deploy: 1, die: 1 }, Rules, :tell_lonely, ->(*) {}],
     "a generation on trial has no time limit" =>
       ["generation 2 may take for ever", { deploy: 1, late: 1 }, Rules, :give_up_late, ->(*) {}],
-    "a rollback has no time limit when nobody else serves" =>
-      ["generation 1 may take for ever", { deploy: 1, die: 1, roll_back: 1 }, One, :revives?, ->(*) { false }],
     "the time limit holds although nobody else serves" =>
       ["generation 1 is given up, but nobody else serves", { late: 1 }, Rules, :undecided?, ->(*) { true }],
     "a bad canary stays" =>

@@ -84,7 +84,7 @@ class ModelServer
   def fail(generation, reason)
     number = generation.setup.number
     alone = reason.end_with?(" s") && generations.all.none? { |one| one.reached?(:ready) && !one.leaving? }
-    fault("generation #{number} is given up, but nobody else serves") if alone && @history.back != number
+    fault("generation #{number} is given up, but nobody else serves") if alone
     serves = @history.results[number] == :serves && @history.back != number
     fault("the deploy of generation #{number} fails, which serves") if serves
     @history.fail(number)
