@@ -51,6 +51,7 @@ class ProcessSharedQueueTest < Support::TestCase
       old = start(nil, "-l", "unix:#{path}", "-w", number)
       newcomer = start(old, "-l", "unix:#{path}", "-w", number)
       newcomer.signal("KILL")
+      newcomer.wait_for_group # its worker serves until it knows
       eventually { status["pid"] == old.pid }
       assert_includes serving(old), Support::Client.body_from("unix:#{path}").to_i
       third = start(old, "-l", "unix:#{path}", "-w", number)
